@@ -1,0 +1,3 @@
+module github.com/fantail-io/fantail
+
+go 1.26
