@@ -1,0 +1,290 @@
+package ring
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/fantail-io/fantail/ring/counter"
+)
+
+// reading is the bit of a follower's word that says: I am looking at this block now.
+const reading = 1
+
+// lapped stands for the block of a follower that has lost its own: it has no messages.
+var lapped = &Block{index: make([]atomic.Uint64, 1)}
+
+// Message says where a committed frame is.
+type Message struct {
+	Block    *Block
+	Sequence uint64
+	Topic    uint32
+	Offset   uint32 // of the frame, in the block
+	Length   uint32 // of the frame, in bytes, without padding
+}
+
+// Follower reads the stream behind its own cursor. It belongs to one goroutine; Cursor
+// alone is anyone's.
+type Follower struct {
+	_ pad
+	// word is the number of the block that the follower needs, and the reading bit. The
+	// owner writes it; whoever wants blocks reads it. pairs(hazard)
+	word   atomic.Uint64
+	cursor atomic.Uint64 // the next sequence it will read, as of its last Release
+	_      pad
+	gating atomic.Bool  // whether it holds blocks back
+	since  atomic.Int64 // when somebody first had to wait for it; see patience
+	_      pad
+	// The owner's.
+	stream   *Stream
+	block    *Block
+	number   uint64 // of block
+	index    uint32 // in block
+	next     uint64 // the sequence there
+	lossy    bool   // may be lapped, so it must say what it reads
+	held     bool   // word is set by Hold, not by reading on
+	wakeAt   uint64 // the block at which those who wait for space are woken
+	patience time.Duration
+	stuck    struct { // Stream.mu
+		cursor uint64
+		claims uint32
+		since  int64
+	}
+	_ counter.Pad
+}
+
+// FollowOptions say how a follower and the stream depend on each other.
+type FollowOptions struct {
+	// Lossy followers never hold blocks back: they may be lapped, and are told.
+	Lossy bool
+	// Patience makes a follower gate only so long: a publisher that waits for it for this
+	// long laps it. Zero: for ever. Without meaning for lossy followers.
+	Patience time.Duration
+	// Held followers read on at once but keep what Hold says: for those who hand ranges of
+	// the stream to others.
+	Held bool
+}
+
+// Follow adds a follower that will see every message claimed from now on.
+func (s *Stream) Follow(o FollowOptions) *Follower {
+	f := &Follower{stream: s, lossy: o.Lossy || o.Patience > 0, held: o.Held,
+		patience: o.Patience}
+	f.gating.Store(!o.Lossy)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.block = s.current.Load()
+	f.number = f.block.number.Load()
+	f.index = f.block.claims()
+	f.next = f.block.base.Load() + uint64(f.index)
+	f.wakeAt = f.number
+	f.word.Store(f.number << 1)
+	f.cursor.Store(f.next)
+	s.mu.followers = append(s.mu.followers, f)
+	return f
+}
+
+// Close ends the following; the stream is held back no more.
+func (f *Follower) Close() {
+	s := f.stream
+	s.mu.Lock()
+	if i := slices.Index(s.mu.followers, f); i >= 0 {
+		s.mu.followers = slices.Delete(s.mu.followers, i, i+1)
+	}
+	s.mu.Unlock()
+	s.space.Wake()
+}
+
+// Cursor is the next sequence that the follower will read, as of its last Release.
+func (f *Follower) Cursor() uint64 { return f.cursor.Load() }
+
+// Next is the sequence that the follower will read next. The owner only.
+func (f *Follower) Next() uint64 { return f.next }
+
+// Acquire begins a turn of reading. Where the follower was lapped it goes on at the oldest
+// message that is left, and says what it missed: Gap.Count is 0 where it missed nothing.
+func (f *Follower) Acquire() Gap {
+	if !f.lossy {
+		return Gap{}
+	}
+	f.word.Store(f.number<<1 | reading) // pairs(hazard)
+	if f.stream.head.Load() <= f.number {
+		return Gap{}
+	}
+	return f.rejoin()
+}
+
+// rejoin moves a lapped follower to the head of the stream.
+func (f *Follower) rejoin() Gap {
+	s := f.stream
+	for {
+		number := s.head.Load()
+		f.word.Store(number<<1 | reading) // pairs(hazard)
+		if s.head.Load() != number {
+			continue
+		}
+		f.number, f.block, f.index = number, s.at(number), 0
+		if f.patience > 0 { // it gates again, from here on
+			f.since.Store(0)
+			f.gating.Store(true)
+		}
+		base := f.block.base.Load()
+		gap := Gap{First: f.next, Last: base - 1, Count: base - f.next, Reason: GapLapped}
+		f.next = base
+		return gap
+	}
+}
+
+// Read answers the next committed message; ok is false where there is none now. Between
+// Acquire and Release, what it answers stays readable (for a Held follower: until Hold).
+func (f *Follower) Read() (m Message, ok bool) {
+	for {
+		e := entry(f.block.index[f.index].Load()) // pairs(index)
+		if e == stateOpen {
+			if !f.cross() {
+				return Message{}, false
+			}
+			continue
+		}
+		sequence := f.next
+		f.index++
+		f.next++
+		if e.state() != stateCommit {
+			continue
+		}
+		return Message{Block: f.block, Sequence: sequence, Topic: e.topic(),
+			Offset: e.offset(), Length: e.length()}, true
+	}
+}
+
+// cross moves from the end of a sealed block to the start of the next, if there is one.
+func (f *Follower) cross() bool {
+	s := f.stream
+	sealed := f.block.sealed.Load()
+	if sealed == 0 || f.index != sealed-1 {
+		return false
+	}
+	number := f.number + 1
+	if s.current.Load().number.Load() < number {
+		return false // sealed, and its successor waits for space
+	}
+	if f.lossy {
+		f.word.Store(number<<1 | reading) // pairs(hazard)
+		if s.head.Load() > number {
+			f.number, f.block, f.index = number, lapped, 0 // Acquire will say so
+			return false
+		}
+	}
+	f.number, f.block, f.index = number, s.at(number), 0
+	if !f.held {
+		f.passed(number)
+	}
+	return true
+}
+
+// Hold says that no block before number is needed any more. For Held followers.
+func (f *Follower) Hold(number uint64) {
+	if f.word.Load()>>1 != number {
+		f.passed(number)
+	}
+}
+
+// passed publishes progress, and wakes who waits for space once there is some.
+func (f *Follower) passed(number uint64) {
+	if f.lossy {
+		f.word.Store(number<<1 | reading)
+	} else {
+		f.word.Store(number << 1)
+	}
+	if f.patience > 0 { // it gets on: its patience starts anew
+		f.since.Store(0)
+		f.gating.Store(true)
+	}
+	if number >= f.wakeAt || number == f.stream.current.Load().number.Load() {
+		f.wakeAt = number + uint64(len(f.stream.blocks)/8)
+		f.stream.space.Wake()
+	}
+}
+
+// Release ends a turn of reading: what was read may be reused from now on.
+func (f *Follower) Release() {
+	if f.lossy {
+		f.word.Store(f.number << 1)
+	}
+	if f.cursor.Load() != f.next {
+		f.cursor.Store(f.next)
+	}
+}
+
+// SkipTo passes unread messages up to sequence, which must not lie beyond the stream's
+// tail, and answers how many there were. Between Acquire and Release.
+func (f *Follower) SkipTo(sequence uint64) (skipped uint64) {
+	from := f.next
+	for f.next < sequence {
+		end := f.block.base.Load() + uint64(f.block.claims())
+		to := min(end, sequence)
+		f.index += uint32(to - f.next)
+		f.next = to
+		if f.next < sequence && !f.cross() {
+			break
+		}
+	}
+	return f.next - from
+}
+
+// Ready reports whether Read would find a message. Between Acquire and Release.
+func (f *Follower) Ready() bool {
+	if f.block.index[f.index].Load() != stateOpen {
+		return true
+	}
+	sealed := f.block.sealed.Load()
+	return sealed != 0 && f.index == sealed-1 &&
+		f.stream.current.Load().number.Load() > f.number
+}
+
+// gates reports whether the follower, at block at, holds back who wants blocks now. Under
+// Stream.mu.
+func (f *Follower) gates(now int64, at, current uint64) bool {
+	if !f.gating.Load() {
+		return false
+	}
+	if f.patience == 0 || at == current || len(f.stream.mu.free) > 0 {
+		return true
+	}
+	since := f.since.Load()
+	if since == 0 {
+		f.since.Store(now)
+		return true
+	}
+	if now-since < int64(f.patience) {
+		return true
+	}
+	f.gating.Store(false)
+	return false
+}
+
+// sweep expires claims that the follower has been waiting for since long. Under Stream.mu.
+func (f *Follower) sweep(now, timeout int64) uint64 {
+	s, cursor := f.stream, f.cursor.Load()
+	number := max(f.word.Load()>>1, s.head.Load())
+	current := s.current.Load().number.Load()
+	var b *Block
+	for ; number <= current; number++ {
+		if b = s.at(number); cursor < b.base.Load()+uint64(b.claims()) {
+			break
+		}
+	}
+	if number > current || cursor < b.base.Load() ||
+		b.index[cursor-b.base.Load()].Load() != stateOpen {
+		f.stuck.since = 0
+		return 0
+	}
+	if f.stuck.since == 0 || f.stuck.cursor != cursor {
+		f.stuck.cursor, f.stuck.claims, f.stuck.since = cursor, b.claims(), now
+		return 0
+	}
+	if now-f.stuck.since < timeout {
+		return 0
+	}
+	f.stuck.since = 0
+	return b.expire(f.stuck.claims)
+}

@@ -1,0 +1,4 @@
+// Package invariant says whether this build checks itself: Enabled is a constant, true
+// under -tags invariants and under -race, so that a guarded check costs other builds
+// nothing, not even a branch.
+package invariant

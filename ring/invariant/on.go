@@ -1,0 +1,6 @@
+//go:build invariants || race
+
+package invariant
+
+// Enabled is true in builds that check the module's invariants as they run.
+const Enabled = true

@@ -1,0 +1,265 @@
+package ring
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fantail-io/fantail/ring/arena"
+	"github.com/fantail-io/fantail/ring/frame"
+	"github.com/fantail-io/fantail/ring/wait"
+)
+
+// Errors of claims. They are flow, and never wrapped on the publish path.
+var (
+	// ErrBackPressure says that every block is held by a gating follower: try again later.
+	ErrBackPressure = errors.New("ring: back pressure: the stream is full")
+	// ErrTooLarge says that no block could hold the message.
+	ErrTooLarge = errors.New("ring: the message is larger than a block")
+	// ErrClaimExpired says that the claim was open for longer than ClaimTimeout, and that
+	// followers have gone past it.
+	ErrClaimExpired = errors.New("ring: the claim has expired")
+	// ErrClaimClosed says that the claim was committed or aborted before.
+	ErrClaimClosed = errors.New("ring: the claim is closed")
+	// ErrClosed says that the stream takes no more claims.
+	ErrClosed = errors.New("ring: closed")
+)
+
+// Stream is a sequence of frames, in blocks that are reused. See the package comment.
+type Stream struct {
+	_       pad
+	current atomic.Pointer[Block] // where claims are made
+	closed  atomic.Bool
+	_       pad
+	// head is the number of the oldest block that is still in the stream. It is stored
+	// before a block is judged free, and loaded by followers after they have said which
+	// block they read: one of the two sees the other. pairs(hazard)
+	head atomic.Uint64
+	_    pad
+	// Readers are woken when something was committed, Space when blocks were passed.
+	readers, space wait.Group
+	_              pad
+
+	config    Config
+	directory []atomic.Pointer[Block] // by number, modulo its length: twice the blocks
+	arena     *arena.Arena
+	blocks    []*Block
+
+	mu struct {
+		sync.Mutex
+		free      []*Block    // ready to open, newest last
+		aside     []*Block    // out of the stream, but someone may still write or read there
+		followers []*Follower // all of them
+		pinned    []uint64    // scratch: the blocks that lapped followers are reading
+		stats     Stats
+	}
+}
+
+// Stats are figures of a stream, counted since its start.
+type Stats struct {
+	Blocks       int    // in all
+	Free         int    // ready to be written
+	SetAside     int    // out of the stream, waiting for a claim's owner or a reader
+	Rolls        uint64 // blocks opened
+	BackPressure uint64 // claims refused because every block was gated
+	Lapped       uint64 // blocks taken from followers that do not gate
+	Expired      uint64 // claims given up by Sweep
+	Followers    int
+	Head, Tail   uint64 // the oldest block's first sequence, and the next to be claimed
+}
+
+// NewStream maps the stream's memory. Close gives it back.
+func NewStream(c Config) (*Stream, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stream{config: c}
+	s.arena, err = arena.New(arena.Config{BlockBytes: c.BlockBytes, Blocks: c.Blocks})
+	if err != nil {
+		return nil, err
+	}
+	size := 2
+	for size < 2*c.Blocks {
+		size *= 2
+	}
+	s.directory = make([]atomic.Pointer[Block], size)
+	for range c.Blocks {
+		loan, err := s.arena.Loan()
+		if err != nil {
+			return nil, err
+		}
+		s.blocks = append(s.blocks, newBlock(loan))
+	}
+	s.mu.free = append(s.mu.free, s.blocks...)
+	s.install(0, 1)
+	return s, nil
+}
+
+// Close refuses further claims and gives the memory back. Every follower must be closed
+// and every claim answered first; the error says what is left.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.mu.followers) > 0 {
+		return errors.New("ring: close with followers")
+	}
+	if s.closed.Swap(true) {
+		return nil
+	}
+	for _, b := range s.blocks {
+		b.tail.Store(uint64(len(b.bytes)) + 1)
+		b.loan.Return()
+	}
+	return s.arena.Close()
+}
+
+// Refuse makes every later claim answer ErrClosed; followers can still drain the stream.
+func (s *Stream) Refuse() { s.closed.Store(true) }
+
+// Readers is the group of waiters that a commit wakes.
+func (s *Stream) Readers() *wait.Group { return &s.readers }
+
+// Space is the group of waiters that are woken when followers have passed blocks.
+func (s *Stream) Space() *wait.Group { return &s.space }
+
+// MaxPayload is the longest payload, in bytes, that a claim can have.
+func (s *Stream) MaxPayload() int { return s.config.maxPayload() }
+
+// BlockBytes is the size of a block.
+func (s *Stream) BlockBytes() int { return s.config.BlockBytes }
+
+// Blocks is the number of blocks.
+func (s *Stream) Blocks() int { return s.config.Blocks }
+
+// Tail is the sequence that the next claim will get.
+func (s *Stream) Tail() uint64 {
+	for {
+		b := s.current.Load()
+		number := b.number.Load()
+		tail := b.base.Load() + uint64(b.claims())
+		if s.current.Load() == b && b.number.Load() == number {
+			return tail
+		}
+	}
+}
+
+// Stats answers the stream's figures at this moment.
+func (s *Stream) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.mu.stats
+	st.Blocks, st.Free, st.SetAside = len(s.blocks), len(s.mu.free), len(s.mu.aside)
+	st.Followers = len(s.mu.followers)
+	current := s.current.Load()
+	st.Tail = current.base.Load() + uint64(current.claims())
+	st.Head = s.at(s.head.Load()).base.Load()
+	return st
+}
+
+// at is the block with that number, which must be in the stream.
+func (s *Stream) at(number uint64) *Block {
+	return s.directory[number&uint64(len(s.directory)-1)].Load()
+}
+
+// Claim is space for one message. It is a value, owned by the goroutine that claimed it;
+// exactly one of Commit and Abort ends it.
+type Claim struct {
+	stream   *Stream
+	block    *Block
+	sequence uint64
+	index    uint32
+	offset   uint32
+	length   uint32
+	topic    uint32
+}
+
+// Sequence is the message's number in the stream.
+func (c *Claim) Sequence() uint64 { return c.sequence }
+
+// Bytes is the payload's memory, for the owner to fill before Commit. Its content is
+// undefined before.
+func (c *Claim) Bytes() []byte {
+	if c.block == nil {
+		return nil
+	}
+	return c.block.Bytes(c.offset+frame.HeaderBytes, c.length-frame.HeaderBytes)
+}
+
+// Commit publishes the message. The payload must not be touched afterwards.
+func (c *Claim) Commit() error {
+	return c.end(makeEntry(c.topic, c.offset, c.length))
+}
+
+// Abort gives the space up; no follower will see the message. Its sequence stays unused.
+func (c *Claim) Abort() error { return c.end(stateAbort) }
+
+func (c *Claim) end(e entry) error {
+	if c.block == nil {
+		return ErrClaimClosed
+	}
+	slot, s := &c.block.index[c.index], c.stream
+	c.block = nil
+	if !slot.CompareAndSwap(stateOpen, uint64(e)) { // pairs(index): publishes the frame
+		if slot.CompareAndSwap(stateExpired, stateAbort) {
+			return ErrClaimExpired
+		}
+		return ErrClaimClosed
+	}
+	s.readers.Wake()
+	return nil
+}
+
+// Claim takes space for a payload, stamped with the topic's and the publisher's numbers
+// and the publish time in nanoseconds since the Unix epoch. It never waits.
+func (s *Stream) Claim(topic, publisher uint32, now int64, payloadBytes int) (Claim, error) {
+	if uint(payloadBytes) > uint(s.config.maxPayload()) {
+		return Claim{}, ErrTooLarge
+	}
+	length := uint32(frame.HeaderBytes + payloadBytes)
+	occupied := (length + frame.Align - 1) &^ (frame.Align - 1)
+	var (
+		b           *Block
+		index, from uint32
+	)
+	for {
+		b = s.current.Load()
+		size := uint32(len(b.bytes))
+		// The load keeps a full block's tail from growing with every refused claim.
+		if uint32(b.tail.Load()) <= size {
+			t := b.tail.Add(1<<32 | uint64(occupied)) // pairs(tail): space and sequence
+			end := uint32(t)
+			index, from = uint32(t>>32)-1, end-occupied
+			if end <= size {
+				break
+			}
+			if from <= size { // the first claim past the end closes the block
+				b.sealed.Store(index + 1)
+			}
+		}
+		if err := s.roll(b); err != nil {
+			return Claim{}, err
+		}
+	}
+	c := Claim{stream: s, block: b, sequence: b.base.Load() + uint64(index),
+		index: index, offset: from, length: length, topic: topic}
+	bytes := b.bytes[from : from+occupied : from+occupied]
+	clear(bytes[len(bytes)-frame.Align:]) // the padding, if any; the rest is overwritten
+	frame.Put(bytes, &frame.Header{Length: length, Kind: frame.Data, Topic: topic,
+		Publisher: publisher, Sequence: c.sequence, Time: now})
+	return c, nil
+}
+
+// Publish claims, copies and commits, and answers the message's sequence.
+func (s *Stream) Publish(topic, publisher uint32, now int64, payload []byte) (uint64, error) {
+	c, err := s.Claim(topic, publisher, now, len(payload))
+	if err != nil {
+		return 0, err
+	}
+	copy(c.block.bytes[c.offset+frame.HeaderBytes:], payload)
+	return c.sequence, c.Commit()
+}
+
+// ClaimTimeout is how long a claim may stay open.
+func (s *Stream) ClaimTimeout() time.Duration { return s.config.ClaimTimeout }
