@@ -100,6 +100,9 @@ func (f *Follower) Cursor() uint64 { return f.cursor.Load() }
 // Next is the sequence that the follower will read next. The owner only.
 func (f *Follower) Next() uint64 { return f.next }
 
+// Number is the number of the block that the follower reads. The owner only.
+func (f *Follower) Number() uint64 { return f.number }
+
 // Acquire begins a turn of reading. Where the follower was lapped it goes on at the oldest
 // message that is left, and says what it missed: Gap.Count is 0 where it missed nothing.
 func (f *Follower) Acquire() Gap {

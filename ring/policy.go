@@ -97,6 +97,9 @@ const (
 	GapConflated            // newer messages of the same topics took their place
 	GapReconnect            // messages published while the client was not connected
 	GapExpired              // a publisher held a claim for too long, and lost it
+
+	// GapReasons is how many reasons there are.
+	GapReasons = iota
 )
 
 var gapNames = [...]string{"none", "drop-oldest", "drop-newest", "lapped", "conflated",

@@ -259,6 +259,54 @@ func (r *Ring) Drop() (Range, bool) {
 	return g, true
 }
 
+// Discard takes up to n whole messages off the front range, and says which; Gap.Count is 0
+// where it holds none. A message that was consumed in part must be finished first: see
+// Split. Consumer, while it holds the block.
+func (r *Ring) Discard(n uint32, reason GapReason) Gap {
+	g, ok := r.Front()
+	if !ok || g.Gap.Reason != GapNone {
+		return Gap{}
+	}
+	n = min(n, g.Count)
+	bytes := g.Bytes
+	if n < g.Count {
+		bytes = 0
+		for range n {
+			length := binary.LittleEndian.Uint32(g.Block.Bytes(g.Offset+bytes, 4))
+			bytes += uint32(frame.Aligned(int(length)))
+		}
+	}
+	r.Consume(bytes)
+	if n < g.Count {
+		r.Split()
+	}
+	return Gap{First: g.First, Last: g.First + uint64(n) - 1, Count: uint64(n), Reason: reason}
+}
+
+// Slots is the ring's capacity in ranges.
+func (r *Ring) Slots() int { return len(r.slots) }
+
+// Grown answers a ring of twice the slots with what is unconsumed in r, which must not be
+// used any more. For rings whose both ends are one goroutine; no message may be consumed in
+// part: see Split.
+func (r *Ring) Grown() *Ring {
+	g := NewRing(2 * len(r.slots))
+	for {
+		f, ok := r.Front()
+		if !ok {
+			break
+		}
+		if f.Gap.Reason != GapNone {
+			g.AppendGap(f.Gap)
+			r.ConsumeGap(f.Gap)
+			continue
+		}
+		g.Append(f.Block, f.Offset, f.Bytes, f.Count, f.First)
+		r.Consume(f.Bytes)
+	}
+	return g
+}
+
 // Empty reports whether nothing is left to consume. Consumer.
 func (r *Ring) Empty() bool {
 	_, ok := r.Front()
