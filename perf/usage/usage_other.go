@@ -1,0 +1,5 @@
+//go:build !unix
+
+package usage
+
+func (s *Sample) rusage() {}
