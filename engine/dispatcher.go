@@ -93,7 +93,7 @@ func (q *feedQueue) poll(limit int, fn func(Message)) (n int) {
 func (e *Engine) feed(s *Subscription) {
 	d := e.mu.dispatcher
 	if d == nil {
-		d = &dispatcher{engine: e, follower: e.stream.Follow(ring.FollowOptions{}),
+		d = &dispatcher{engine: e, follower: e.stream.Follow(ring.FollowOptions{Held: true}),
 			sleeper: e.stream.Readers().NewSleeper(),
 			stop:    make(chan struct{}), done: make(chan struct{})}
 		e.mu.dispatcher = d
@@ -181,6 +181,7 @@ func (d *dispatcher) turn() bool {
 		d.mu.Unlock()
 	}
 	d.follower.Release()
+	d.follower.Hold(d.follower.Number()) // only now: the batch is copied
 	return n > 0
 }
 

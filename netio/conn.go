@@ -142,6 +142,7 @@ func (c *Conn) stageRest() {
 	}
 	c.out.B = append(c.out.B, front.Block.Bytes(front.Offset, rest)...)
 	c.ring.Consume(rest)
+	c.ring.Split()
 }
 
 // Finish ends the connection with why once everything staged is sent, or after a second.

@@ -138,7 +138,8 @@ func (f *Follower) rejoin() Gap {
 }
 
 // Read answers the next committed message; ok is false where there is none now. Between
-// Acquire and Release, what it answers stays readable (for a Held follower: until Hold).
+// Acquire and Release only. What it answers stays readable until the next Read or Release;
+// for a Held follower, until Hold passes its block.
 func (f *Follower) Read() (m Message, ok bool) {
 	for {
 		e := entry(f.block.index[f.index].Load()) // pairs(index)

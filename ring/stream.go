@@ -53,6 +53,7 @@ type Stream struct {
 		followers []*Follower // all of them
 		pinned    []uint64    // scratch: the blocks that lapped followers are reading
 		stats     Stats
+		released  bool // the memory is gone
 	}
 }
 
@@ -105,9 +106,11 @@ func (s *Stream) Close() error {
 	if len(s.mu.followers) > 0 {
 		return errors.New("ring: close with followers")
 	}
-	if s.closed.Swap(true) {
+	if s.mu.released {
 		return nil
 	}
+	s.mu.released = true
+	s.closed.Store(true)
 	for _, b := range s.blocks {
 		b.tail.Store(uint64(len(b.bytes)) + 1)
 		b.loan.Return()
@@ -116,7 +119,18 @@ func (s *Stream) Close() error {
 }
 
 // Refuse makes every later claim answer ErrClosed; followers can still drain the stream.
-func (s *Stream) Refuse() { s.closed.Store(true) }
+func (s *Stream) Refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed.Store(true)
+	// Fill the block, as a claim past its end does, so that the next one must roll.
+	b := s.current.Load()
+	size := uint32(len(b.bytes))
+	t := b.tail.Add(uint64(size) + frame.Align)
+	if from := uint32(t) - size - frame.Align; from <= size {
+		b.sealed.Store(uint32(t>>32) + 1)
+	}
+}
 
 // Readers is the group of waiters that a commit wakes.
 func (s *Stream) Readers() *wait.Group { return &s.readers }
