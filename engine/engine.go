@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ type Engine struct {
 	closed   atomic.Bool
 	stop     chan struct{} // ends the sweeper
 	stopped  sync.WaitGroup
+	streamID uint64
 	nextName atomic.Uint32 // of publishers
 	mu       struct {
 		sync.Mutex
@@ -51,7 +53,7 @@ func New(c Config) (*Engine, error) {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	e := &Engine{config: c, stream: stream, topics: topic.NewRegistry(c.MaxTopics),
-		clock: newClock(), stop: make(chan struct{})}
+		clock: newClock(), streamID: rand.Uint64(), stop: make(chan struct{})}
 	e.mu.publishers = make(map[*Publisher]struct{})
 	e.mu.subscriptions = make(map[*Subscription]struct{})
 	e.stopped.Go(e.sweep)
@@ -83,6 +85,14 @@ func (e *Engine) Topics() *topic.Registry { return e.topics }
 
 // Now is the time in nanoseconds since the Unix epoch, from a clock that never goes back.
 func (e *Engine) Now() int64 { return e.clock.now() }
+
+// StreamID is a random number, another one for each engine: sequences of different streams
+// have nothing to do with each other.
+func (e *Engine) StreamID() uint64 { return e.streamID }
+
+// PublisherNumber is a number for Message.Publisher that no other publisher has: for doors,
+// whose publishers publish on many topics.
+func (e *Engine) PublisherNumber() uint32 { return e.nextName.Add(1) }
 
 // AddDoor makes Close close d before everything else; RemoveDoor takes it out again.
 func (e *Engine) AddDoor(d Door) error {

@@ -357,6 +357,10 @@ func (s *Shard) patience(c *Conn, at, oldest uint64) {
 	}
 }
 
+// Next is the sequence of the next message that the shard will take from the stream. The
+// shard's goroutine only.
+func (s *Shard) Next() uint64 { return s.follower.Next() }
+
 // Drain waits until everything that was published before the call is in the kernel, or ctx
 // is done.
 func (s *Shard) Drain(ctx context.Context) error {

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package native
+
+import "time"
+
+// setUserTimeout does nothing: the idle timeout ends such connections all the same.
+func setUserTimeout(uintptr, time.Duration) {}
