@@ -1,0 +1,7 @@
+//go:build !linux
+
+package host
+
+import "runtime"
+
+func pin(int) { runtime.LockOSThread() }
