@@ -53,6 +53,7 @@ type Conn struct {
 
 	readable, writable bool
 	paused             bool                       // the session met back pressure
+	ready              bool                       // in shard.ready: may have input
 	dirty              bool                       // in shard.dirty: has output
 	gone               bool                       // closed; may still be in a set
 	finish             error                      // why it ends once its output is sent

@@ -85,22 +85,39 @@ func (s *Shard) after(r run, to []*Conn) {
 
 // receive reads the connections that have something, and hands it to their sessions.
 func (s *Shard) receive() (worked bool) {
-	for _, c := range s.conns {
-		if c == nil || c.finish != nil {
-			continue
-		}
+	kept := s.ready[:0]
+	for _, c := range s.ready {
 		if c.paused && s.resume(c) {
 			worked = true
 		}
 		for range readRounds {
-			if !c.readable || c.paused || c.gone || c.finish != nil {
+			if !c.readable || !c.listening() {
 				break
 			}
 			worked = true
 			s.read(c)
 		}
+		if c.paused || c.readable && c.listening() {
+			kept = append(kept, c)
+			continue
+		}
+		c.ready = false
 	}
+	clear(s.ready[len(kept):])
+	s.ready = kept
 	return worked
+}
+
+// listening reports whether what the connection sends is wanted now.
+func (c *Conn) listening() bool { return !c.paused && !c.gone && c.finish == nil }
+
+// canRead notes that there may be something to read.
+func (s *Shard) canRead(c *Conn) {
+	c.readable = true
+	if !c.ready && !c.gone {
+		c.ready = true
+		s.ready = append(s.ready, c)
+	}
 }
 
 // read reads once and hands on what there is.

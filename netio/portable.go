@@ -139,7 +139,8 @@ func (p *portable) wait(timeout time.Duration) (events int) {
 	p.seen, p.ready = p.ready, p.seen[:0]
 	p.mu.Unlock()
 	for _, c := range p.seen {
-		c.readable, c.writable = true, true
+		c.shard.canRead(c)
+		c.writable = true
 	}
 	return len(p.seen)
 }

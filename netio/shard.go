@@ -32,6 +32,7 @@ type Shard struct {
 
 	conns     []*Conn // by slot; nil where free
 	free      []int   // slots
+	ready     []*Conn // with input, or bytes that a session could not take yet
 	dirty     []*Conn // with output
 	paused    int     // connections that met back pressure
 	behindRun run
@@ -146,9 +147,10 @@ func (s *Shard) Adopt(nc net.Conn, open func(c *Conn) Session) error {
 		return err
 	}
 	err = s.Do(func() {
-		c := &Conn{shard: s, remote: remote, io: io, readable: true, writable: true}
+		c := &Conn{shard: s, remote: remote, io: io, writable: true}
 		s.place(c)
 		c.session = open(c)
+		s.canRead(c)
 		if err := s.io.add(c); err != nil {
 			s.drop(c, err)
 		}
@@ -178,6 +180,7 @@ func (s *Shard) drop(c *Conn, why error) {
 	}
 	c.gone = true
 	if c.paused {
+		c.paused = false
 		s.paused--
 	}
 	s.io.remove(c)

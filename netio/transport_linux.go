@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fantail-io/fantail/netio/internal/sys"
+	"github.com/fantail-io/fantail/netio/uring"
 	"github.com/fantail-io/fantail/netio/writev"
 )
 
@@ -91,8 +92,13 @@ func newEpoll(sender string) (*epoll, error) {
 		return nil, fmt.Errorf("netio: epoll: %w", err)
 	}
 	switch sender {
-	case "writev":
-		e.send = writev.New()
+	case "uring":
+		u, err := uring.NewSender(uring.Config{})
+		if err != nil {
+			e.close()
+			return nil, fmt.Errorf("netio: io_uring: %w", err)
+		}
+		e.send = u
 	default:
 		e.send = writev.New()
 	}
@@ -133,7 +139,7 @@ func (e *epoll) wait(timeout time.Duration) (events int) {
 			continue
 		}
 		if event.Events&^unix.EPOLLOUT != 0 {
-			c.readable = true
+			c.shard.canRead(c)
 			events++
 		}
 		if event.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 && !c.writable {
