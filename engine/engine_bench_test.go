@@ -81,3 +81,30 @@ func BenchmarkFanout(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkPublishBatch(b *testing.B) {
+	for _, size := range []int{20, 500} {
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			e, err := New(Config{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close(b.Context())
+			p, err := e.Publisher("md.AAPL")
+			if err != nil {
+				b.Fatal(err)
+			}
+			batch := make([][]byte, 64)
+			for i := range batch {
+				batch[i] = make([]byte, size)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.PublishBatch(batch); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/msg")
+		})
+	}
+}

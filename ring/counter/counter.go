@@ -12,33 +12,32 @@ import "sync/atomic"
 type pad [128]byte
 
 // Counter only grows. It is not padded: group the counters of one writer, then Pad.
-type Counter struct{ v atomic.Uint64 }
-
-// Add adds n. The writer only.
-func (c *Counter) Add(n uint64) {
-	if n != 0 {
-		c.v.Store(c.v.Load() + n)
-	}
+type Counter struct {
+	_ [0]atomic.Uint64 // aligns v, also on 32-bit processors
+	v uint64
 }
 
+// Add adds n. The writer only.
+func (c *Counter) Add(n uint64) { storeRelease(&c.v, c.v+n) }
+
 // Inc adds one. The writer only.
-func (c *Counter) Inc() { c.v.Store(c.v.Load() + 1) }
+func (c *Counter) Inc() { storeRelease(&c.v, c.v+1) }
 
 // Load is the count so far.
-func (c *Counter) Load() uint64 { return c.v.Load() }
+func (c *Counter) Load() uint64 { return atomic.LoadUint64(&c.v) }
 
 // Max remembers the largest value it has seen: a high-water mark.
-type Max struct{ v atomic.Uint64 }
+type Max struct{ count Counter }
 
 // Observe raises the mark to n where n is higher. The writer only.
 func (m *Max) Observe(n uint64) {
-	if n > m.v.Load() {
-		m.v.Store(n)
+	if n > m.count.v {
+		storeRelease(&m.count.v, n)
 	}
 }
 
 // Load is the mark.
-func (m *Max) Load() uint64 { return m.v.Load() }
+func (m *Max) Load() uint64 { return m.count.Load() }
 
 // Pad separates the fields of one writer from those of another.
 type Pad struct{ _ pad }
