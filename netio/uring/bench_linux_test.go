@@ -1,0 +1,289 @@
+package uring
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fantail-io/fantail/netio/internal/sys"
+)
+
+// deliveryBytes is a delivery: a header of 32 bytes and a payload of 500, padded to 8.
+const deliveryBytes = 536
+
+// BenchmarkSend moves bytes of one shared buffer into loopback connections that another
+// process reads and discards, and reports for one delivery of 536 bytes: the wall-clock
+// time (ns/op), this process's CPU time with that of io_uring's kernel thread, which is a
+// thread of this process (cpu-ns/delivery), system calls, and the bytes that a send took.
+//
+//	go test -run '^$' -bench 'Send/subs=64' -benchtime 10000000x ./netio/uring
+func BenchmarkSend(b *testing.B) {
+	for _, subs := range []int{1, 2, 4, 64} {
+		for _, size := range []int{deliveryBytes, 8 << 10, 64 << 10, 128 << 10} {
+			for _, by := range moverNames {
+				b.Run(fmt.Sprintf("subs=%d/size=%d/by=%s", subs, size, by), func(b *testing.B) {
+					benchmarkSend(b, by, subs, size)
+				})
+			}
+		}
+	}
+}
+
+// arenaBytes is about what a stream with fast subscribers keeps in use.
+const arenaBytes = 4 << 20
+
+func benchmarkSend(b *testing.B, by string, subs, size int) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	arena := newMemfd(b, arenaBytes/size*size)
+	fds := startReader(b, subs)
+	m := newMover(b, by, fds, arena)
+	defer m.release()
+	d := newDriver(b, m, fds, size, len(arena.bytes))
+	d.run(int64(subs) * 1 << 20) // windows and buffers have grown
+	b.ReportAllocs()
+	before, calls := cpuTime(), m.systemCalls()
+	d.bytes, d.sends, d.short = 0, 0, 0
+	b.ResetTimer()
+	d.run(int64(b.N) * deliveryBytes)
+	b.StopTimer()
+	deliveries := float64(d.bytes) / deliveryBytes
+	b.ReportMetric(float64(cpuTime()-before)/deliveries, "cpu-ns/delivery")
+	b.ReportMetric(float64(m.systemCalls()-calls)/deliveries, "calls/delivery")
+	b.ReportMetric(float64(d.bytes)/float64(d.sends), "B/send")
+	b.ReportMetric(float64(d.short)/float64(d.sends), "short/send")
+}
+
+// cpuTime is what all threads of this process used, in nanoseconds.
+func cpuTime() int64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// driver keeps a mover busy, as a shard does.
+type driver struct {
+	b        testing.TB
+	m        mover
+	size     int
+	bytes    int64
+	sends    int64
+	short    int64
+	set      int
+	events   []sys.EpollEvent
+	socks    []sock
+	idle     int // may be queued
+	blocked  int // wait for room
+	arena    int
+	onResult func(slot, n int, err error)
+}
+
+type sock struct {
+	at      int // in the arena
+	left    int // of the piece under way
+	blocked bool
+	busy    bool // queued, or in the kernel
+}
+
+func newDriver(b testing.TB, m mover, fds []int, size, arena int) *driver {
+	set, err := sys.EpollCreate()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { sys.Close(set) })
+	d := &driver{b: b, m: m, size: size, set: set, arena: arena, idle: len(fds),
+		events: make([]sys.EpollEvent, len(fds)), socks: make([]sock, len(fds))}
+	for i, fd := range fds {
+		d.socks[i].left = size
+		err := sys.EpollCtl(set, sys.EpollAdd, fd,
+			&sys.EpollEvent{Events: sys.EpollOut | sys.EpollEdge, Fd: int32(i)})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	d.onResult = d.result
+	return d
+}
+
+func (d *driver) result(slot, n int, err error) {
+	if err != nil {
+		d.b.Fatal(err)
+	}
+	s := &d.socks[slot]
+	s.busy = false
+	d.sends++
+	d.bytes += int64(n)
+	s.at += n
+	if s.left -= n; s.left > 0 {
+		d.short++
+		s.blocked = true
+		d.blocked++
+		return
+	}
+	d.idle++
+	s.left = d.size
+	if s.at == d.arena {
+		s.at = 0
+	}
+}
+
+// run sends for bytes more. No send is under way afterwards.
+func (d *driver) run(bytes int64) {
+	end := d.bytes + bytes
+	for {
+		if d.idle > 0 && d.bytes < end {
+			for i := range d.socks {
+				if s := &d.socks[i]; !s.blocked && !s.busy {
+					s.busy = true
+					d.idle--
+					d.m.queue(i, s.at, s.left)
+				}
+			}
+		}
+		flying := d.m.flush(d.onResult)
+		if flying == 0 && d.bytes >= end {
+			return
+		}
+		if d.blocked > 0 {
+			d.unblock(flying)
+		}
+	}
+}
+
+// unblock finds the connections that have room again. It waits where there is nothing else.
+func (d *driver) unblock(flying int) {
+	wait := sys.EpollPoll
+	if d.idle == 0 && flying == 0 {
+		wait = func(set int, events []sys.EpollEvent) (int, error) {
+			return sys.EpollWait(set, events, -1)
+		}
+	}
+	n, err := wait(d.set, d.events)
+	if err != nil {
+		d.b.Fatal(err)
+	}
+	for i := range d.events[:n] {
+		if s := &d.socks[d.events[i].Fd]; s.blocked {
+			s.blocked = false
+			d.blocked--
+			d.idle++
+		}
+	}
+}
+
+// readerVariable tells the test binary that it is a reader: its address and connections.
+const readerVariable = "FANTAIL_BENCH_READER"
+
+// startReader starts a process that reads from subs connections, and answers our ends.
+func startReader(b testing.TB, subs int) []int {
+	lc := net.ListenConfig{}
+	lc.SetMultipathTCP(false)
+	l, err := lc.Listen(b.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	exe, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	reader := exec.Command(exe)
+	reader.Stderr = os.Stderr
+	reader.Env = append(os.Environ(),
+		fmt.Sprintf("%s=%s %d", readerVariable, l.Addr(), subs))
+	if err := reader.Start(); err != nil {
+		b.Fatal(err)
+	}
+	fds := make([]int, subs)
+	for i := range fds {
+		c, err := l.Accept()
+		if err != nil {
+			b.Fatal(err)
+		}
+		fds[i] = takeOver(b, c)
+	}
+	b.Cleanup(func() {
+		for _, fd := range fds {
+			sys.Close(fd)
+		}
+		if err := reader.Wait(); err != nil {
+			b.Errorf("reader: %v", err)
+		}
+	})
+	return fds
+}
+
+// takeOver answers a non-blocking descriptor of a connection, and closes the connection.
+func takeOver(t testing.TB, c net.Conn) int {
+	t.Helper()
+	defer c.Close()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd := -1
+	if cerr := raw.Control(func(s uintptr) { fd, err = sys.Dup(int(s)) }); cerr != nil || err != nil {
+		t.Fatal(cerr, err)
+	}
+	return fd
+}
+
+// read is the reader: one thread that reads whatever there is until all is closed.
+func read(argument string) error {
+	runtime.LockOSThread()
+	address, count, _ := strings.Cut(argument, " ")
+	subs, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	set, err := sys.EpollCreate()
+	if err != nil {
+		return err
+	}
+	for range subs {
+		c, err := net.Dial("tcp4", address)
+		if err != nil {
+			return err
+		}
+		raw, err := c.(syscall.Conn).SyscallConn()
+		if err != nil {
+			return err
+		}
+		if cerr := raw.Control(func(fd uintptr) {
+			var own int
+			if own, err = sys.Dup(int(fd)); err == nil {
+				err = sys.EpollCtl(set, sys.EpollAdd, own,
+					&sys.EpollEvent{Events: sys.EpollIn, Fd: int32(own)})
+			}
+		}); cerr != nil || err != nil {
+			return fmt.Errorf("%v %v", cerr, err)
+		}
+		c.Close()
+	}
+	buffer, events := make([]byte, 256<<10), make([]sys.EpollEvent, subs)
+	for open := subs; open > 0; {
+		n, err := sys.EpollWait(set, events, -1)
+		if err != nil {
+			return err
+		}
+		for i := range events[:n] {
+			fd := int(events[i].Fd)
+			got, err := sys.Recv(fd, buffer)
+			if err == nil && got == 0 || err != nil && err != syscall.EAGAIN {
+				sys.Close(fd)
+				open--
+			}
+		}
+	}
+	return nil
+}
