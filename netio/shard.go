@@ -212,7 +212,7 @@ func (s *Shard) loop() {
 			s.stats.gap.Observe(uint64(time.Now().UnixNano() - start))
 			continue
 		}
-		if s.idler.Idle() {
+		if s.linger() {
 			s.park()
 		}
 	}
@@ -233,6 +233,24 @@ func (s *Shard) loop() {
 	s.space.Close()
 	s.follower.Close()
 	s.io.close()
+}
+
+// lingerPolls is how many cheap looks a waiting shard takes for each turn, which costs a
+// system call.
+const lingerPolls = 64
+
+// linger waits as the strategy says, looking for messages and calls only, and reports
+// whether it is time to sleep.
+func (s *Shard) linger() (park bool) {
+	for range lingerPolls {
+		if s.follower.Ready() || s.filled.Load() {
+			return false
+		}
+		if s.idler.Idle() {
+			return true
+		}
+	}
+	return false
 }
 
 // park sleeps until there may be something to do.
