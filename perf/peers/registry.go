@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fantail-io/fantail/perf/peers/internal/natspeer"
+	"github.com/fantail-io/fantail/perf/peers/internal/peer"
+)
+
+// entry is a peer that the command knows.
+type entry struct {
+	name   string
+	help   string
+	extra  bool // measured only where --peers names it
+	new    func(tempDir string) peer.Peer
+	driver peer.Driver // what of it is written in Go
+}
+
+// registry is every peer, in the order of the tables.
+var registry = []entry{
+	{name: natspeer.Name, driver: natspeer.Peer{}.Driver(),
+		help: "nats-server (linked in) and nats.go; asynchronous callbacks",
+		new:  func(string) peer.Peer { return natspeer.Peer{} }},
+	{name: natspeer.NameEmbedded, driver: natspeer.Peer{Embedded: true}.Driver(), extra: true,
+		help: "the same, with the publisher inside the server's process",
+		new:  func(string) peer.Peer { return natspeer.Peer{Embedded: true} }},
+}
+
+// drivers are the registry's, by name, for the children.
+func drivers() map[string]peer.Driver {
+	m := make(map[string]peer.Driver, len(registry))
+	for _, e := range registry {
+		m[e.name] = e.driver
+	}
+	return m
+}
+
+// choose makes the peers that list names, comma-separated, in the registry's order; an empty
+// list names all but the extra ones.
+func choose(list, tempDir string) ([]peer.Peer, error) {
+	names := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range names {
+		if !slices.ContainsFunc(registry, func(e entry) bool { return e.name == name }) {
+			return nil, fmt.Errorf("there is no peer %q: %s", name, strings.Join(allNames(), ", "))
+		}
+	}
+	var peers []peer.Peer
+	for _, e := range registry {
+		if slices.Contains(names, e.name) || len(names) == 0 && !e.extra {
+			peers = append(peers, e.new(tempDir))
+		}
+	}
+	return peers, nil
+}
+
+func allNames() (names []string) {
+	for _, e := range registry {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// peersHelp is the registry as text.
+func peersHelp() string {
+	var b strings.Builder
+	for _, e := range registry {
+		fmt.Fprintf(&b, "  %-14s %s\n", e.name, e.help)
+	}
+	return b.String()
+}
