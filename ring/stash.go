@@ -23,6 +23,7 @@ type Stash struct {
 
 	buffer   []byte
 	read     int            // consumed bytes of buffer
+	husks    int            // bytes of buffer, beyond read, that are husks
 	messages int            // queued
 	latest   map[uint32]int // by topic: offset of its queued frame in buffer
 	dropped  Gap            // since the last TakeGap: messages that were not queued
@@ -35,11 +36,11 @@ func (s *Stash) Push(f []byte) bool {
 	if s.Conflate && s.replace(h, f) {
 		return true
 	}
-	if s.messages >= s.MaxMessages || len(s.buffer)-s.read+len(f) > s.MaxBytes {
+	s.compact()
+	if s.messages >= s.MaxMessages || len(s.buffer)-s.read-s.husks+len(f) > s.MaxBytes {
 		extend(&s.dropped, h.Sequence, GapDropNewest)
 		return false
 	}
-	s.compact()
 	if s.Conflate {
 		if s.latest == nil {
 			s.latest = make(map[uint32]int)
@@ -65,6 +66,7 @@ func (s *Stash) replace(h frame.Header, f []byte) bool {
 		return true
 	}
 	s.buffer[at+kindOffset] = 0 // a husk
+	s.husks += frame.Aligned(int(old.Length))
 	s.messages--
 	delete(s.latest, h.Topic)
 	return false
@@ -73,17 +75,25 @@ func (s *Stash) replace(h frame.Header, f []byte) bool {
 // kindOffset is where a header keeps its kind; no frame has kind 0.
 const kindOffset = 4
 
-// compact moves what is queued to the front once at least half of the buffer is consumed.
+// compact moves what is queued to the front once at least half of the buffer is of no use.
 func (s *Stash) compact() {
-	if s.read == 0 || s.read < len(s.buffer)/2 {
+	if s.read+s.husks == 0 || s.read+s.husks < len(s.buffer)/2 {
 		return
 	}
-	n := copy(s.buffer, s.buffer[s.read:])
-	s.buffer = s.buffer[:n]
-	for topic, at := range s.latest {
-		s.latest[topic] = at - s.read
+	to := 0
+	for at := s.read; at < len(s.buffer); {
+		h := frame.Get(s.buffer[at:])
+		n := frame.Aligned(int(h.Length))
+		if h.Kind != 0 {
+			copy(s.buffer[to:], s.buffer[at:at+n])
+			if s.Conflate {
+				s.latest[h.Topic] = to
+			}
+			to += n
+		}
+		at += n
 	}
-	s.read = 0
+	s.buffer, s.read, s.husks = s.buffer[:to], 0, 0
 }
 
 // extend adds one sequence to a gap.
@@ -123,6 +133,7 @@ func (s *Stash) View() []byte {
 			return f[:n:n]
 		}
 		s.read += n
+		s.husks -= n
 	}
 	return nil
 }
@@ -136,6 +147,6 @@ func (s *Stash) Pop() {
 	s.read += frame.Aligned(int(h.Length))
 	s.messages--
 	if s.read == len(s.buffer) {
-		s.buffer, s.read = s.buffer[:0], 0
+		s.buffer, s.read, s.husks = s.buffer[:0], 0, 0
 	}
 }
