@@ -65,6 +65,8 @@ type Conn struct {
 	offered int                        // bytes in flight in this batch
 	views   [][]byte
 
+	submitMax int // bytes of one submission
+
 	policy ring.Policy
 	ring   *ring.Ring
 	stash  *ring.Stash // in place of ring, for DropNewest and Conflate
@@ -157,6 +159,14 @@ func (c *Conn) Finish(why error) {
 	c.finishBy = time.Now().Add(finishTimeout).UnixNano()
 	c.ring, c.stash = nil, nil
 	c.touch()
+}
+
+// wholeSegments makes full submissions end with a full segment of mss bytes: what is left
+// over would travel, and cost, as a segment of its own.
+func (c *Conn) wholeSegments(mss int) {
+	if most := c.shard.config.SubmitBytes; mss > 0 && mss <= most {
+		c.submitMax = most - most%mss
+	}
 }
 
 // touch notes that there is output.

@@ -262,7 +262,7 @@ func (s *Shard) prepare(c *Conn) bool {
 func (s *Shard) gather(c *Conn, ranges []ring.Range) {
 	open := -1 // the scratch view that may still grow
 	for i := range ranges {
-		room := s.config.SubmitBytes - c.offered
+		room := c.submitMax - c.offered
 		if room <= 0 {
 			return
 		}

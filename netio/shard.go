@@ -147,7 +147,8 @@ func (s *Shard) Adopt(nc net.Conn, open func(c *Conn) Session) error {
 		return err
 	}
 	err = s.Do(func() {
-		c := &Conn{shard: s, remote: remote, io: io, writable: true}
+		c := &Conn{shard: s, remote: remote, io: io, writable: true,
+			submitMax: s.config.SubmitBytes}
 		s.place(c)
 		c.session = open(c)
 		s.canRead(c)

@@ -114,6 +114,9 @@ func (e *epoll) add(c *Conn) error {
 		return fmt.Errorf("netio: epoll: %w", err)
 	}
 	e.conns[int32(c.io.fd)] = c
+	if mss, err := unix.GetsockoptInt(c.io.fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG); err == nil {
+		c.wholeSegments(mss)
+	}
 	return e.send.Open(c.slot, c.io.fd)
 }
 
