@@ -86,7 +86,7 @@ func ParseHello(h frame.Header, body []byte) (v Hello, err error) {
 //	32       server's name
 type Welcome struct {
 	Version uint16
-	// HeartbeatMillis is how often, at least, the server sends something.
+	// HeartbeatMillis is how often the server asks a silent peer for an echo.
 	HeartbeatMillis uint32
 	// MaxFrameBytes is the longest frame, header included, that the server takes.
 	MaxFrameBytes uint32

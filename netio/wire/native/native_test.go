@@ -342,3 +342,17 @@ func TestZeroAllocMessages(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestCheckTopic(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"a": true, "eu.xetra.sap": true, "a-b_c/d:e+f@g#h$i=j~k!": true,
+		strings.Repeat("a", MaxTopicBytes): true, strings.Repeat("a.", 31) + "a": true,
+		"": false, ".": false, ".a": false, "a.": false, "a..b": false, "a.*": false,
+		">": false, "a b": false, "a\x00": false, "é": false, "a\\b": false,
+		strings.Repeat("a", MaxTopicBytes+1): false, strings.Repeat("a.", 32) + "a": false,
+	} {
+		if err := CheckTopic(name); ok != (err == nil) || !ok && !errors.Is(err, ErrTopicName) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
