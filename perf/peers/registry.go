@@ -7,6 +7,7 @@ import (
 
 	"github.com/fantail-io/fantail/perf/peers/internal/natspeer"
 	"github.com/fantail-io/fantail/perf/peers/internal/peer"
+	"github.com/fantail-io/fantail/perf/peers/internal/redispeer"
 )
 
 // entry is a peer that the command knows.
@@ -26,6 +27,9 @@ var registry = []entry{
 	{name: natspeer.NameEmbedded, driver: natspeer.Peer{Embedded: true}.Driver(), extra: true,
 		help: "the same, with the publisher inside the server's process",
 		new:  func(string) peer.Peer { return natspeer.Peer{Embedded: true} }},
+	{name: redispeer.Name, driver: redispeer.Driver(),
+		help: "redis-server, PUBLISH and SUBSCRIBE; bare sockets, no client library",
+		new:  func(dir string) peer.Peer { return redispeer.Peer{Dir: dir} }},
 }
 
 // drivers are the registry's, by name, for the children.
