@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	// numberBytes, stampedBytes and countdownBytes are the heads of payloads.
+	// StampedBytes is the smallest payload that PutStamped can write.
+	StampedBytes = 16
+	// CountdownBytes is the smallest payload that PutCountdown can write.
+	CountdownBytes = 4
 	numberBytes    = 8
-	stampedBytes   = 16
-	countdownBytes = 4
 	// windows is how many places a body can start at in the template: neighbours in a run of
 	// so many messages have different bodies.
 	windows = 256
@@ -75,36 +76,36 @@ func Number(b []byte) uint64 {
 func (p *Pattern) PutStamped(b []byte, n uint64, due int64) {
 	binary.LittleEndian.PutUint64(b, n)
 	binary.LittleEndian.PutUint64(b[numberBytes:], uint64(due))
-	copy(b[stampedBytes:], p.body(n, stampedBytes))
+	copy(b[StampedBytes:], p.body(n, StampedBytes))
 }
 
 // CheckStamped is Check for PutStamped, and answers when the message was due.
 func (p *Pattern) CheckStamped(b []byte, n uint64) (due int64, ok bool) {
-	if len(b) != p.size || len(b) < stampedBytes {
+	if len(b) != p.size || len(b) < StampedBytes {
 		return 0, false
 	}
 	due = int64(binary.LittleEndian.Uint64(b[numberBytes:]))
 	return due, binary.LittleEndian.Uint64(b) == n &&
-		bytes.Equal(b[stampedBytes:], p.body(n, stampedBytes))
+		bytes.Equal(b[StampedBytes:], p.body(n, StampedBytes))
 }
 
 // PutCountdown writes a payload that says how many messages are left, itself included, as
 // the AMS benchmark does. Size must be 4 or more.
 func (p *Pattern) PutCountdown(b []byte, left uint32) {
 	binary.BigEndian.PutUint32(b, left)
-	copy(b[countdownBytes:], p.body(uint64(left), countdownBytes))
+	copy(b[CountdownBytes:], p.body(uint64(left), CountdownBytes))
 }
 
 // CheckCountdown is Check for PutCountdown.
 func (p *Pattern) CheckCountdown(b []byte, left uint32) bool {
-	return len(b) == p.size && len(b) >= countdownBytes &&
+	return len(b) == p.size && len(b) >= CountdownBytes &&
 		binary.BigEndian.Uint32(b) == left &&
-		bytes.Equal(b[countdownBytes:], p.body(uint64(left), countdownBytes))
+		bytes.Equal(b[CountdownBytes:], p.body(uint64(left), CountdownBytes))
 }
 
 // Countdown is how many messages b says are left; 0 where it is too short to say.
 func Countdown(b []byte) uint32 {
-	if len(b) < countdownBytes {
+	if len(b) < CountdownBytes {
 		return 0
 	}
 	return binary.BigEndian.Uint32(b)

@@ -41,6 +41,35 @@ func digits(v float64) string {
 	}
 }
 
+// short shows a round figure without zeros at its end, as axes have them.
+func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// shortRate is Rate of a round figure.
+func shortRate(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, " G"}, {1e6, " M"}, {1e3, " K"}} {
+		if v >= unit.size {
+			return short(v/unit.size) + unit.name
+		}
+	}
+	return short(v)
+}
+
+// shortSpan is Span of a round figure.
+func shortSpan(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}} {
+		if v >= unit.size {
+			return short(v/unit.size) + unit.name
+		}
+	}
+	return short(v) + " ns"
+}
+
 // Count shows a whole number with its thousands apart: "1,234,567".
 func Count(n uint64) string {
 	s := strconv.FormatUint(n, 10)

@@ -35,7 +35,7 @@ func TestHTMLNeedsNothingElse(t *testing.T) {
 func TestChartsAreWellFormed(t *testing.T) {
 	for _, r := range []*Report{sample(), matrix("ams"), matrix("sweep"), matrix("latency")} {
 		list := plots(r)
-		if len(list) < 2 {
+		if len(list) == 0 {
 			t.Errorf("%s: %d plots", r.Workload, len(list))
 		}
 		for _, p := range list {

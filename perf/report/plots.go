@@ -32,10 +32,9 @@ func plots(r *Report) []plot {
 		add(timelinePlot(&r.Result))
 	}
 	add(latencyPlot(r.All()))
-	for _, p := range r.All() {
-		add(batchPlot(&p))
-		if len(r.Parts) > 4 {
-			break // one stands for them all
+	if all := r.All(); len(all) <= 2 {
+		for _, p := range all {
+			add(batchPlot(&p))
 		}
 	}
 	return list
@@ -55,33 +54,34 @@ func roundsPlot(r *Result) (plot, bool) {
 		"throw them away.", Chart: bars("deliveries a second by round", list, false)}, len(list) > 0
 }
 
+// timelinePlot draws a curve for each round: its clock starts again at zero.
 func timelinePlot(r *Result) (plot, bool) {
-	var in, out series
-	in.name, out.name = "published", "delivered"
-	for i := 1; i < len(r.Timeline); i++ {
-		a, b := r.Timeline[i-1], r.Timeline[i]
+	c := curves{label: "deliveries a second over time", xName: "seconds", xShow: short,
+		yShow: shortRate}
+	for i, b := range r.Timeline {
+		if i == 0 || b.Seconds < r.Timeline[i-1].Seconds {
+			c.series = append(c.series, series{name: fmt.Sprintf("round %d", len(c.series)+1)})
+			continue
+		}
+		a, s := r.Timeline[i-1], &c.series[len(c.series)-1]
 		took := b.Seconds - a.Seconds
-		if took <= 0 || b.Delivered < a.Delivered || b.Published < a.Published {
-			continue // another round begins
+		if took <= 0 || b.Delivered < a.Delivered {
+			continue
 		}
 		rate := float64(b.Delivered-a.Delivered) / took
-		out.points = append(out.points, xy{b.Seconds, rate,
-			fmt.Sprintf("%.1f s: %s/s delivered", b.Seconds, Rate(rate))})
-		rate = float64(b.Published-a.Published) / took
-		in.points = append(in.points, xy{b.Seconds, rate,
-			fmt.Sprintf("%.1f s: %s/s published", b.Seconds, Rate(rate))})
+		s.points = append(s.points, xy{b.Seconds, rate,
+			fmt.Sprintf("%.1f s: %s/s", b.Seconds, Rate(rate))})
 	}
-	c := curves{label: "rates over time", xName: "seconds", xShow: digits, yShow: Rate,
-		series: []series{out, in}}
-	return plot{Title: "Over time", Lead: "Messages a second, published and delivered.",
-		Chart: c.svg()}, len(out.points) > 2
+	enough := slices.ContainsFunc(c.series, func(s series) bool { return len(s.points) > 2 })
+	return plot{Title: "Over time", Lead: "Deliveries a second, of all subscribers together.",
+		Chart: c.svg()}, enough
 }
 
 // latencyPlot draws the distributions with the high percentiles spread out: each step to the
 // right leaves a tenth of the deliveries behind.
 func latencyPlot(results []Result) (plot, bool) {
 	c := curves{label: "latency by percentile", xName: "percentile", yLog: true,
-		yShow:  span,
+		yShow:  shortSpan,
 		xTicks: []float64{0, 1, 2, 3, 4, 5, 6}, xNames: []string{"0", "90", "99", "99.9",
 			"99.99", "99.999", "99.9999"}}
 	for _, r := range results {
@@ -164,7 +164,7 @@ func sweepPlot(r *Report) (plot, bool) {
 		return plot{}, false
 	}
 	c := curves{label: "deliveries a second by subscribers", xName: "subscribers", xLog: true,
-		yLog: true, yShow: Rate}
+		yLog: true, yShow: shortRate}
 	for _, p := range r.Parts {
 		i := slices.IndexFunc(c.series, func(s series) bool {
 			return s.name == Count(uint64(p.Size))+" B"
@@ -195,10 +195,15 @@ func sweepPlot(r *Report) (plot, bool) {
 // variantsPlot compares results that differ by what delivers.
 func variantsPlot(r *Report) (plot, bool) {
 	var list []bar
+	variants := map[string]bool{}
 	for _, p := range r.Parts {
 		if p.Variant != "" && p.DeliveredPerS > 0 {
 			list = append(list, bar{p.Variant, "", p.DeliveredPerS, Rate(p.DeliveredPerS) + "/s"})
+			variants[p.Variant] = true
 		}
+	}
+	if len(variants) != len(list) {
+		return plot{}, false // they differ by something else
 	}
 	return plot{Title: "Deliveries a second", Lead: "The same work, alternating.",
 		Chart: bars("deliveries a second", list, false)}, len(list) > 1
