@@ -8,6 +8,7 @@ import (
 	"github.com/fantail-io/fantail/perf/peers/internal/natspeer"
 	"github.com/fantail-io/fantail/perf/peers/internal/peer"
 	"github.com/fantail-io/fantail/perf/peers/internal/redispeer"
+	"github.com/fantail-io/fantail/perf/peers/internal/zmqpeer"
 )
 
 // entry is a peer that the command knows.
@@ -30,6 +31,8 @@ var registry = []entry{
 	{name: redispeer.Name, driver: redispeer.Driver(),
 		help: "redis-server, PUBLISH and SUBSCRIBE; bare sockets, no client library",
 		new:  func(dir string) peer.Peer { return redispeer.Peer{Dir: dir} }},
+	{name: zmqpeer.Name, help: "libzmq, XPUB to SUB over TCP, both in C; there is no broker",
+		new: func(dir string) peer.Peer { return zmqpeer.New(dir) }},
 }
 
 // drivers are the registry's, by name, for the children.

@@ -44,6 +44,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 
 func describe(c *compare.Case) string {
 	s := fmt.Sprintf("1 publisher, %d subscribers, %d bytes", c.Subscribers, c.Bytes)
+	if c.Subscribers == 1 {
+		s = fmt.Sprintf("1 publisher, 1 subscriber, %d bytes", c.Bytes)
+	}
 	if c.Rate > 0 {
 		s += fmt.Sprintf(", %d messages/s in an open loop; latency from the due time", c.Rate)
 	}
