@@ -113,9 +113,10 @@ func (c *Conn) Subscribe(p ring.Policy) {
 func (c *Conn) Policy() ring.Policy { return c.policy }
 
 // Stage appends control bytes to what is sent next, between two messages. edit appends to
-// the slice that it is given, and answers the result.
+// the slice that it is given, and answers the result. A connection that is finishing has
+// said its last: nothing is staged for it.
 func (c *Conn) Stage(edit func(dst []byte) []byte) {
-	if c.gone {
+	if c.gone || c.finish != nil {
 		return
 	}
 	c.stageRest()

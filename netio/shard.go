@@ -353,20 +353,19 @@ func (s *Shard) hold() {
 		if c.gone {
 			continue
 		}
-		if evict && at > most {
+		outOfPatience := c.policy.Kind == ring.PolicyWaitFor && s.patience(c, at, c.oldest(at))
+		if at > most && (evict || outOfPatience) {
 			c.evict(at - most)
 		}
-		o := c.oldest(at)
-		if c.policy.Kind == ring.PolicyWaitFor {
-			s.patience(c, at, o)
-		}
-		oldest = min(oldest, o)
+		oldest = min(oldest, c.oldest(at))
 	}
 	s.follower.Hold(oldest)
 }
 
-// patience lets a WaitFor connection hold the stream for no longer than it may.
-func (s *Shard) patience(c *Conn, at, oldest uint64) {
+// patience lets a WaitFor connection hold the stream for no longer than it may, and reports
+// whether that time is over now: its old ranges must go then, since while the stream is
+// full no new block would be the occasion for it.
+func (s *Shard) patience(c *Conn, at, oldest uint64) (over bool) {
 	full := at-oldest+2 >= uint64(s.stream.Blocks()) || len(s.to) > 0
 	switch {
 	case at == oldest:
@@ -376,7 +375,9 @@ func (s *Shard) patience(c *Conn, at, oldest uint64) {
 		c.gating = s.now
 	case s.now-c.gating >= int64(c.policy.For):
 		c.gating = -1
+		return true
 	}
+	return false
 }
 
 // Next is the sequence of the next message that the shard will take from the stream. The
