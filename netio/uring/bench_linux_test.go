@@ -2,14 +2,9 @@ package uring
 
 import (
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"runtime"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,22 +39,27 @@ func benchmarkSend(b *testing.B, by string, subs, size int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	arena := newMemfd(b, arenaBytes/size*size)
-	fds := startReader(b, subs)
+	fds, reader := startReader(b, subs)
 	m := newMover(b, by, fds, arena)
 	defer m.release()
 	d := newDriver(b, m, fds, size, len(arena.bytes))
 	d.run(int64(subs) * 1 << 20) // windows and buffers have grown
 	b.ReportAllocs()
 	before, calls := cpuTime(), m.systemCalls()
+	ours, all, start := before+readerTime(b, reader), machineTime(b), time.Now()
 	d.bytes, d.sends, d.short = 0, 0, 0
 	b.ResetTimer()
 	d.run(int64(b.N) * deliveryBytes)
 	b.StopTimer()
+	elapsed, all := time.Since(start), machineTime(b)-all
+	ours = cpuTime() + readerTime(b, reader) - ours
 	deliveries := float64(d.bytes) / deliveryBytes
 	b.ReportMetric(float64(cpuTime()-before)/deliveries, "cpu-ns/delivery")
 	b.ReportMetric(float64(m.systemCalls()-calls)/deliveries, "calls/delivery")
 	b.ReportMetric(float64(d.bytes)/float64(d.sends), "B/send")
 	b.ReportMetric(float64(d.short)/float64(d.sends), "short/send")
+	// What others used meanwhile, of one core. Figures with much of it are to be doubted.
+	b.ReportMetric(max(0, 100*float64(all-ours)/float64(elapsed)), "foreign-%")
 }
 
 // cpuTime is what all threads of this process used, in nanoseconds.
@@ -179,111 +179,4 @@ func (d *driver) unblock(flying int) {
 			d.idle++
 		}
 	}
-}
-
-// readerVariable tells the test binary that it is a reader: its address and connections.
-const readerVariable = "FANTAIL_BENCH_READER"
-
-// startReader starts a process that reads from subs connections, and answers our ends.
-func startReader(b testing.TB, subs int) []int {
-	lc := net.ListenConfig{}
-	lc.SetMultipathTCP(false)
-	l, err := lc.Listen(b.Context(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	exe, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	reader := exec.Command(exe)
-	reader.Stderr = os.Stderr
-	reader.Env = append(os.Environ(),
-		fmt.Sprintf("%s=%s %d", readerVariable, l.Addr(), subs))
-	if err := reader.Start(); err != nil {
-		b.Fatal(err)
-	}
-	fds := make([]int, subs)
-	for i := range fds {
-		c, err := l.Accept()
-		if err != nil {
-			b.Fatal(err)
-		}
-		fds[i] = takeOver(b, c)
-	}
-	b.Cleanup(func() {
-		for _, fd := range fds {
-			sys.Close(fd)
-		}
-		if err := reader.Wait(); err != nil {
-			b.Errorf("reader: %v", err)
-		}
-	})
-	return fds
-}
-
-// takeOver answers a non-blocking descriptor of a connection, and closes the connection.
-func takeOver(t testing.TB, c net.Conn) int {
-	t.Helper()
-	defer c.Close()
-	raw, err := c.(syscall.Conn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd := -1
-	if cerr := raw.Control(func(s uintptr) { fd, err = sys.Dup(int(s)) }); cerr != nil || err != nil {
-		t.Fatal(cerr, err)
-	}
-	return fd
-}
-
-// read is the reader: one thread that reads whatever there is until all is closed.
-func read(argument string) error {
-	runtime.LockOSThread()
-	address, count, _ := strings.Cut(argument, " ")
-	subs, err := strconv.Atoi(count)
-	if err != nil {
-		return err
-	}
-	set, err := sys.EpollCreate()
-	if err != nil {
-		return err
-	}
-	for range subs {
-		c, err := net.Dial("tcp4", address)
-		if err != nil {
-			return err
-		}
-		raw, err := c.(syscall.Conn).SyscallConn()
-		if err != nil {
-			return err
-		}
-		if cerr := raw.Control(func(fd uintptr) {
-			var own int
-			if own, err = sys.Dup(int(fd)); err == nil {
-				err = sys.EpollCtl(set, sys.EpollAdd, own,
-					&sys.EpollEvent{Events: sys.EpollIn, Fd: int32(own)})
-			}
-		}); cerr != nil || err != nil {
-			return fmt.Errorf("%v %v", cerr, err)
-		}
-		c.Close()
-	}
-	buffer, events := make([]byte, 256<<10), make([]sys.EpollEvent, subs)
-	for open := subs; open > 0; {
-		n, err := sys.EpollWait(set, events, -1)
-		if err != nil {
-			return err
-		}
-		for i := range events[:n] {
-			fd := int(events[i].Fd)
-			got, err := sys.Recv(fd, buffer)
-			if err == nil && got == 0 || err != nil && err != syscall.EAGAIN {
-				sys.Close(fd)
-				open--
-			}
-		}
-	}
-	return nil
 }

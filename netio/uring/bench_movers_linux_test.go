@@ -20,13 +20,19 @@ type mover interface {
 	release()
 }
 
-var moverNames = []string{"sendmsg", "uring", "uring-fd", "uring-sqpoll", "sendfile", "splice",
+var moverNames = []string{"send", "sendmsg", "uring", "uring-fd", "uring-sqpoll", "sendfile", "splice",
 	"zerocopy"}
 
 func newMover(b *testing.B, by string, fds []int, arena *memfd) mover {
 	b.Helper()
 	switch by {
 	case "sendmsg":
+		iov := make([]Iovec, 1)
+		return &each{fds: fds, call: func(slot, offset, size int) (int, error) {
+			iov[0].Set(arena.bytes[offset : offset+size])
+			return sys.Sendmsg(fds[slot], iov, 0)
+		}}
+	case "send":
 		return &each{fds: fds, call: func(slot, offset, size int) (int, error) {
 			return sys.Send(fds[slot], arena.bytes[offset:offset+size], 0)
 		}}
@@ -126,7 +132,7 @@ func (u *uringMover) flush(done func(slot, n int, err error)) int {
 	}
 	for u.r.reap(u.onResult) == 0 && u.r.flying == u.slots {
 		u.r.calls++
-		if _, err := u.r.kernel.Enter(0, 1, sys.UringEnterWait); err != nil && err != syscall.EINTR {
+		if err := u.r.kernel.Wait(1); err != nil && err != syscall.EINTR {
 			u.b.Fatal(err)
 		}
 	}

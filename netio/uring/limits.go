@@ -21,6 +21,12 @@ const (
 	// minKernel is the first that OpenUring accepts; older ones differ too much.
 	minKernel = "Linux 5.12"
 
+	// enterWeight bounds what one system call does, and so how long the collector may have
+	// to wait for it, to about 0.1 ms: bytes, with sendWeight for each send, which takes the
+	// kernel as long as to copy so many.
+	enterWeight = 512 << 10
+	sendWeight  = 16 << 10
+
 	defaultEntries = 256
 	defaultFiles   = 1024
 	defaultIdle    = time.Millisecond

@@ -12,10 +12,12 @@ import (
 type Ring struct {
 	kernel *sys.Uring
 	config Config
-	tail   uint32 // of the submission ring; the kernel learns it in submit
-	told   uint32 // tail as the kernel knows it
-	head   uint32 // of the submission ring, as last read; stale is safe, it only reads low
-	flying int    // submitted, and without a result
+	tail   uint32   // of the submission ring; the kernel learns it in submit
+	told   uint32   // tail as the kernel knows it
+	head   uint32   // of the submission ring, as last read; stale is safe, it only reads low
+	flying int      // submitted, and without a result
+	weight int      // of what was prepared since the last cut
+	cuts   []uint32 // tails at which a submission ends
 
 	ops   []op     // what is prepared or flying
 	free  []uint32 // of ops; the newest is still in the cache
@@ -61,6 +63,7 @@ func New(c Config) (*Ring, error) {
 	}
 	n := len(r.kernel.Entries)
 	r.ops = make([]op, n)
+	r.cuts = make([]uint32, 0, n+1)
 	r.free = make([]uint32, n)
 	for i := range r.free {
 		r.free[i] = uint32(n - 1 - i)

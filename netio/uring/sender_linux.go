@@ -89,7 +89,7 @@ func (s *Sender) Queue(slot int, views [][]byte) {
 
 // Flush submits what was queued and tells for each connection how many bytes the kernel
 // took; fewer than were queued, with a nil error, is back pressure. It answers the number
-// of system calls: one for every Config.Entries connections.
+// of system calls: see Ring.SubmitAndReap.
 func (s *Sender) Flush(done func(slot int, n int, err error)) (calls int) {
 	s.done, s.calls = done, 0
 	for _, slot := range s.queued {

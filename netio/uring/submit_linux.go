@@ -20,6 +20,7 @@ func (r *Ring) PrepSend(slot int, b []byte, userData uint64) error {
 	o.userData, o.bytes = userData, b
 	file, fixed := r.target(slot)
 	entry.SetSend(file, fixed, b, uint64(n))
+	r.weigh(len(b))
 	return nil
 }
 
@@ -34,6 +35,11 @@ func (r *Ring) PrepSendmsg(slot int, pieces []Iovec, userData uint64) error {
 	o.userData = userData
 	file, fixed := r.target(slot)
 	entry.SetSendmsg(file, fixed, &o.message, pieces, uint64(n))
+	size := 0
+	for i := range pieces {
+		size += pieces[i].Len()
+	}
+	r.weigh(size)
 	return nil
 }
 
@@ -61,6 +67,16 @@ func (r *Ring) claim(slot int) (*sys.UringEntry, uint32, error) {
 	return entry, n, nil
 }
 
+// weigh counts a send of size bytes that was just prepared, and ends the submission there
+// if the kernel will be busy for long enough.
+func (r *Ring) weigh(size int) {
+	r.weight += sendWeight + size
+	if r.weight >= enterWeight {
+		r.cuts = append(r.cuts, r.tail)
+		r.weight = 0
+	}
+}
+
 // target is the file in slot as an entry names it.
 func (r *Ring) target(slot int) (file int32, fixed bool) {
 	f := &r.files[slot]
@@ -70,9 +86,10 @@ func (r *Ring) target(slot int) (file int32, fixed bool) {
 	return f.fd, false
 }
 
-// SubmitAndReap submits what was prepared, in one system call as a rule, and calls fn once
-// for each, in no particular order; fn must not call the Ring. Afterwards the kernel holds
-// none of the buffers. It answers the number of system calls.
+// SubmitAndReap submits what was prepared, in one system call for about 32 small sends or
+// 512 KiB, and calls fn once for each, in no particular order; of the Ring's methods fn may
+// call Unregister only. Afterwards the kernel holds none of the buffers. It answers the
+// number of system calls.
 //
 // Where the kernel does not take a submission, short of memory or called from another
 // thread (EEXIST), the sends that it did not take have the result -ECANCELED, are not sent,
@@ -82,7 +99,9 @@ func (r *Ring) SubmitAndReap(fn func(userData uint64, result int32)) (calls int,
 		return 0, ErrClosed
 	}
 	before := r.calls
-	if err = r.submit(); err != nil {
+	err = r.submit()
+	r.cuts, r.weight = r.cuts[:0], 0
+	if err != nil {
 		r.withdraw(fn)
 	}
 	for r.flying > 0 {
@@ -91,7 +110,7 @@ func (r *Ring) SubmitAndReap(fn func(userData uint64, result int32)) (calls int,
 		}
 		// No send that may not wait gets here, but by way of SQPoll or of deferred work.
 		r.calls++
-		_, werr := r.kernel.Enter(0, uint32(r.flying), sys.UringEnterWait)
+		werr := r.kernel.Wait(uint32(r.flying))
 		if werr != nil && werr != syscall.EINTR { // the runtime's preemption is a signal
 			err = fmt.Errorf("uring: wait for %d results: %w", r.flying, werr)
 			break
@@ -117,9 +136,11 @@ func (r *Ring) submit() error {
 		}
 		return r.enter(n, sys.UringEnterWake)
 	}
-	for r.told != r.tail {
-		if err := r.enter(r.tail-r.told, 0); err != nil {
-			return err
+	for _, cut := range append(r.cuts, r.tail) {
+		for r.told != cut {
+			if err := r.enter(cut-r.told, 0); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -129,7 +150,7 @@ func (r *Ring) submit() error {
 func (r *Ring) enter(n, flags uint32) error {
 	for {
 		r.calls++
-		taken, err := r.kernel.Enter(n, 0, flags)
+		taken, err := r.kernel.Enter(n, flags)
 		switch {
 		case err == syscall.EINTR:
 			continue

@@ -21,9 +21,10 @@
 // the collector waits for ever. Two rules keep us out of it:
 //
 //   - RawSyscall only for calls that cannot wait (MSG_DONTWAIT, a time-out of zero,
-//     EFD_NONBLOCK). Whatever may wait uses Syscall, which costs 0.2 µs more.
+//     EFD_NONBLOCK), and whose own work is bounded. Whatever may wait uses Syscall, which
+//     costs 0.2 µs more, and a P where the call takes longer than the scheduler's patience.
 //   - Every function here that uses RawSyscall is kept from being inlined. Its prologue is
 //     then a safe point, and so every loop that calls it has one.
 //
-// Not here: net.Conn, readiness policies, io_uring (see netio/uring).
+// Not here: net.Conn, readiness policies, the use of io_uring (see netio/uring).
 package sys

@@ -23,9 +23,9 @@ const (
 // threads of this process. The last is of Linux 5.12.
 const UringFeatures = 1<<0 | 1<<1 | 1<<2 | 1<<9
 
-// Flags of Enter and of the submission ring.
+// Flags of system calls and of the submission ring.
 const (
-	UringEnterWait = 1 << 0 // wait for completions; run deferred work
+	uringEnterWait = 1 << 0 // wait for completions; run deferred work
 	UringEnterWake = 1 << 1 // wake the kernel's thread
 
 	UringNeedWake = 1 << 0 // the kernel's thread sleeps
@@ -204,12 +204,27 @@ func (u *Uring) mapMemory(offset int64, size int) ([]byte, error) {
 		unix.MAP_SHARED|unix.MAP_POPULATE)
 }
 
-// Enter submits and waits for complete completions, if flags has UringEnterWait. It answers
-// how many submissions were consumed; EINTR where a signal came before anything was done.
-func (u *Uring) Enter(submit, complete, flags uint32) (int, error) {
-	n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(u.fd), uintptr(submit),
-		uintptr(complete), uintptr(flags), 0, 0)
+// Enter submits, with UringEnterWake or no flags, and waits for nothing but the work itself.
+// It answers how many submissions were consumed; EINTR where a signal came before any was.
+// It is a raw call, because a thread that the scheduler sees in a long system call loses its
+// P and has to queue for another: the caller bounds what it submits at once.
+//
+//go:noinline
+func (u *Uring) Enter(submit, flags uint32) (int, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(u.fd), uintptr(submit),
+		0, uintptr(flags), 0, 0)
 	return result(n, errno)
+}
+
+// Wait waits until there are results, unread or new, of at least complete submissions.
+// EINTR where a signal came first.
+func (u *Uring) Wait(complete uint32) error {
+	_, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(u.fd), 0,
+		uintptr(complete), uringEnterWait, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // RegisterFiles makes a files table; -1 is an empty slot. EMFILE where it is larger than
