@@ -57,7 +57,7 @@ func newStash(p Policy) *ring.Stash {
 
 // poll hands out what is queued. The stash that the dispatcher fills is swapped for an
 // empty one, so that views stay put while more is copied.
-func (q *feedQueue) poll(limit int, fn func(Message)) (n int) {
+func (q *feedQueue) poll(limit int, fn func(*Message)) (n int) {
 	s := q.sub
 	for swapped := false; n < limit; {
 		view := q.taken.View()
@@ -77,14 +77,11 @@ func (q *feedQueue) poll(limit int, fn func(Message)) (n int) {
 			}
 			continue
 		}
-		h := frame.Get(view)
-		fn(Message{Sequence: h.Sequence, Time: h.Time, TopicID: h.Topic,
-			Publisher: h.Publisher, Payload: view[frame.HeaderBytes:h.Length:h.Length],
-			topics: s.topics})
-		q.taken.Pop()
+		s.deliver(view, fn)
 		n++
 		s.messages.Inc()
-		s.bytes.Add(uint64(h.Length - frame.HeaderBytes))
+		s.bytes.Add(uint64(len(s.message.Payload)))
+		q.taken.Pop()
 	}
 	return n
 }

@@ -61,7 +61,7 @@ func BenchmarkFanout(b *testing.B) {
 				}
 				payload := make([]byte, 500)
 				n := 0
-				count := func(m Message) { n += len(m.Payload) }
+				count := func(m *Message) { n += len(m.Payload) }
 				b.ReportAllocs()
 				for b.Loop() {
 					for range batch {

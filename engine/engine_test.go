@@ -52,7 +52,7 @@ func number(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 func drain(t testing.TB, s *Subscription) (got []uint64, gaps []Gap) {
 	t.Helper()
 	for {
-		n, err := s.Poll(1000, func(m Message) {
+		n, err := s.Poll(1000, func(m *Message) {
 			if m.IsGap() {
 				gaps = append(gaps, m.Gap)
 				return
@@ -104,7 +104,7 @@ func TestMessageSaysWhereItComesFrom(t *testing.T) {
 	if err := c.Commit(); err != ErrClaimClosed {
 		t.Errorf("second Commit: %v", err)
 	}
-	n, err := s.Poll(10, func(m Message) {
+	n, err := s.Poll(10, func(m *Message) {
 		if m.Topic() != "a.b" || string(m.Payload) != "hello" || m.Sequence != c.Sequence() ||
 			m.Publisher != p.Number() || m.Time < before || m.Time > e.Now() || m.IsGap() {
 			t.Errorf("message %+v", m)
@@ -225,7 +225,7 @@ func TestSlowConsumerDelaysNobody(t *testing.T) {
 func checkSlow(t *testing.T, e *Engine, s *Subscription, policy Policy, messages uint64) {
 	t.Helper()
 	if policy.Kind == ring.PolicyDisconnect {
-		if n, err := s.Poll(1, func(Message) {}); n != 0 || !errors.Is(err, ErrSlowConsumer) {
+		if n, err := s.Poll(1, func(*Message) {}); n != 0 || !errors.Is(err, ErrSlowConsumer) {
 			t.Errorf("Poll: %d, %v", n, err)
 		}
 		return
@@ -234,7 +234,7 @@ func checkSlow(t *testing.T, e *Engine, s *Subscription, policy Policy, messages
 	var lost uint64
 	for uint64(len(got))+lost < messages {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		_, err := s.PollContext(ctx, 1000, func(m Message) {
+		_, err := s.PollContext(ctx, 1000, func(m *Message) {
 			if m.IsGap() {
 				lost += m.Gap.Count
 				return
@@ -311,7 +311,7 @@ func TestConflateKeepsTheNewestOfEachTopic(t *testing.T) {
 	latest := map[string]uint64{}
 	var came, lost uint64
 	for came+lost < 20_000 {
-		_, err := s.PollContext(context.Background(), 100, func(m Message) {
+		_, err := s.PollContext(context.Background(), 100, func(m *Message) {
 			if m.IsGap() {
 				lost += m.Gap.Count
 				return
@@ -395,7 +395,7 @@ func TestCloseEndsAWaitingPoll(t *testing.T) {
 		s := subscribe(t, e, ">", policy)
 		done := make(chan error)
 		go func() {
-			_, err := s.PollContext(context.Background(), 1, func(Message) {})
+			_, err := s.PollContext(context.Background(), 1, func(*Message) {})
 			done <- err
 		}()
 		if err := s.Close(); err != nil {
@@ -417,7 +417,7 @@ func TestStressManyPublishersManySubscribers(t *testing.T) {
 		wg.Go(func() {
 			next := map[uint32]uint64{}
 			for total := 0; total < publishers*each; {
-				n, err := s.PollContext(context.Background(), 64, func(m Message) {
+				n, err := s.PollContext(context.Background(), 64, func(m *Message) {
 					if v := binary.LittleEndian.Uint64(m.Payload); v != next[m.Publisher] {
 						t.Errorf("publisher %d: %d, want %d", m.Publisher, v, next[m.Publisher])
 					}

@@ -14,7 +14,8 @@ import (
 )
 
 // Message is a view of one message, or a gap. It is valid until the function that was
-// handed it returns; copy what must live longer.
+// handed it returns, and so is a copy's Payload. It is handed on by pointer because copying
+// it would cost more than reading it.
 type Message struct {
 	// Sequence is the message's number in the stream, from 1. Sequences increase; they skip
 	// messages that the pattern does not match, and claims that were aborted.
@@ -59,6 +60,7 @@ type Subscription struct {
 	pattern topic.Pattern
 	policy  Policy
 	idler   wait.Idler
+	message Message       // what fn is handed
 	state   atomic.Uint32 // see states
 	topics  *topic.Registry
 
@@ -102,7 +104,7 @@ func (e *Engine) Subscribe(pattern string, o SubscribeOptions) (*Subscription, e
 		return nil, fmt.Errorf("engine: subscribe to %s: %w", pattern, err)
 	}
 	s := &Subscription{engine: e, pattern: p, policy: o.Policy, topics: e.topics,
-		idler: wait.Idler{Strategy: o.Wait}}
+		idler: wait.Idler{Strategy: o.Wait}, message: Message{topics: e.topics}}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed.Load() {
@@ -142,7 +144,7 @@ func (s *Subscription) err() error {
 
 // Poll hands up to limit messages and gaps to fn, in order, and answers how many. It never
 // waits: 0 says that there is nothing now. fn must not call Poll or Close.
-func (s *Subscription) Poll(limit int, fn func(Message)) (int, error) {
+func (s *Subscription) Poll(limit int, fn func(*Message)) (int, error) {
 	if s.closed() {
 		return 0, s.err()
 	}
@@ -177,10 +179,8 @@ func (s *Subscription) Poll(limit int, fn func(Message)) (int, error) {
 				continue
 			}
 		}
-		fr := m.Block.Bytes(m.Offset, m.Length)
-		h := frame.Get(fr)
-		fn(Message{Sequence: m.Sequence, Time: h.Time, TopicID: m.Topic,
-			Publisher: h.Publisher, Payload: fr[frame.HeaderBytes:], topics: s.topics})
+		view := m.Block.Bytes(m.Offset, m.Length)
+		s.deliver(view, fn)
 		bytes += uint64(m.Length - frame.HeaderBytes)
 		delivered++
 		n++
@@ -193,15 +193,25 @@ func (s *Subscription) Poll(limit int, fn func(Message)) (int, error) {
 	return n, nil
 }
 
+// deliver hands out the message in a frame.
+func (s *Subscription) deliver(view []byte, fn func(*Message)) {
+	m := &s.message
+	h := frame.Get(view)
+	m.Sequence, m.Time, m.TopicID, m.Publisher = h.Sequence, h.Time, h.Topic, h.Publisher
+	m.Payload = view[frame.HeaderBytes:h.Length:h.Length]
+	fn(m)
+}
+
 // gap delivers a gap, and counts it.
-func (s *Subscription) gap(g Gap, fn func(Message)) int {
+func (s *Subscription) gap(g Gap, fn func(*Message)) int {
 	s.dropped[g.Reason].Add(g.Count)
-	fn(Message{Sequence: g.First, Gap: g, topics: s.topics})
+	m := Message{Sequence: g.First, Gap: g, topics: s.topics}
+	fn(&m)
 	return 1
 }
 
 // shorten applies MaxLag: between Acquire and Release.
-func (s *Subscription) shorten(fn func(Message)) (int, error) {
+func (s *Subscription) shorten(fn func(*Message)) (int, error) {
 	f := s.follower
 	lag := s.engine.stream.Tail() - f.Next()
 	s.lag.Observe(lag)
@@ -240,7 +250,7 @@ func (s *Subscription) matches(number uint32) bool {
 
 // PollContext is Poll that waits for the first message, as SubscribeOptions.Wait says,
 // until ctx is done.
-func (s *Subscription) PollContext(ctx context.Context, limit int, fn func(Message)) (int, error) {
+func (s *Subscription) PollContext(ctx context.Context, limit int, fn func(*Message)) (int, error) {
 	for {
 		n, err := s.Poll(limit, fn)
 		if n > 0 || err != nil {
@@ -280,13 +290,13 @@ func (s *Subscription) waitGroup() *wait.Group {
 
 // Messages ranges over messages and gaps as they come. A message is valid until the loop's
 // next turn. It ends with an error: ctx's, ErrClosed, or ErrSlowConsumer.
-func (s *Subscription) Messages(ctx context.Context) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
+func (s *Subscription) Messages(ctx context.Context) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
 		for {
 			more := true
-			_, err := s.PollContext(ctx, 1, func(m Message) { more = yield(m, nil) })
+			_, err := s.PollContext(ctx, 1, func(m *Message) { more = yield(m, nil) })
 			if err != nil {
-				yield(Message{}, err)
+				yield(nil, err)
 				return
 			}
 			if !more {
