@@ -52,6 +52,7 @@ type Conn struct {
 	io      ioConn // the transport's
 
 	readable, writable bool
+	ending             bool                       // the peer's end, or an error, is there to be read
 	paused             bool                       // the session met back pressure
 	ready              bool                       // in shard.ready: may have input
 	dirty              bool                       // in shard.dirty: has output

@@ -131,7 +131,7 @@ func (s *Shard) read(c *Conn) {
 		c.stats.received.Add(uint64(n))
 		s.stats.received.Add(uint64(n))
 		s.hand(c, b[:have+n])
-		if have+n < len(b) && err == nil {
+		if have+n < len(b) && err == nil && !c.ending {
 			c.readable = false // the socket was emptied; epoll tells of more
 		}
 	}

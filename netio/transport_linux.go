@@ -141,6 +141,9 @@ func (e *epoll) wait(timeout time.Duration) (events int) {
 		if c == nil {
 			continue
 		}
+		if event.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+			c.ending = true // there is no edge after this one
+		}
 		if event.Events&^unix.EPOLLOUT != 0 {
 			c.shard.canRead(c)
 			events++
