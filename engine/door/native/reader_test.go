@@ -253,5 +253,6 @@ func (p *pair) finish() uint64 {
 	}
 	n := p.source.next.Sequence
 	p.reader.complete(p.t, map[uint32]uint64{p.source.next.Publisher: n}, false)
+	p.source.link.nc.Close()
 	return n
 }
