@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"math"
 	"time"
 )
 
@@ -37,7 +36,9 @@ const lookEvery = 64
 // Publish does the publisher's part of w.
 func Publish(ctx context.Context, w Workload, p Publisher) (Published, error) {
 	if w.Rate > 0 {
-		return publishPaced(ctx, w, p)
+		pace := newPacer()
+		defer pace.close()
+		return publishPaced(ctx, w, p, pace.until)
 	}
 	b := NewPayload(w.Bytes)
 	total, known := w.Total()
@@ -56,7 +57,7 @@ func Publish(ctx context.Context, w Workload, p Publisher) (Published, error) {
 		case known:
 			remaining = uint32(total - r.Messages + 1)
 			last = remaining == 1
-		case r.Messages == math.MaxUint32-1:
+		case r.Messages == MaxMessages:
 			last = true
 		}
 		if last {
@@ -74,9 +75,9 @@ func Publish(ctx context.Context, w Workload, p Publisher) (Published, error) {
 // warmUpShare is the part of a paced run whose latencies are not recorded: a tenth.
 const warmUpShare = 10
 
-func publishPaced(ctx context.Context, w Workload, p Publisher) (Published, error) {
-	pace := newPacer()
-	defer pace.close()
+// publishPaced publishes at w.Rate; until waits for a time.
+func publishPaced(ctx context.Context, w Workload, p Publisher, until func(time.Time)) (Published,
+	error) {
 	total, _ := w.Total()
 	b, late := NewPayload(w.Bytes), NewLatencies()
 	start := time.Now().Add(time.Millisecond)
@@ -90,7 +91,7 @@ func publishPaced(ctx context.Context, w Workload, p Publisher) (Published, erro
 			if ctx.Err() != nil {
 				return r, context.Cause(ctx)
 			}
-			pace.until(start.Add(after))
+			until(start.Add(after))
 			continue
 		}
 		due := r.FirstNanos + int64(after)

@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -27,6 +26,7 @@ const (
 	MaxSubscribers = 10_000
 	MaxRate        = 10_000_000
 	MaxSeconds     = 3_600
+	MaxMessages    = 2_000_000_000 // sequences have 32 bits
 )
 
 // Check says whether w makes sense.
@@ -38,8 +38,8 @@ func (w Workload) Check() error {
 		return fmt.Errorf("load: %d bytes: %d to %d", w.Bytes, MinBytes, MaxBytes)
 	case w.Rate < 0 || w.Rate > MaxRate:
 		return fmt.Errorf("load: rate %d: 0 to %d", w.Rate, MaxRate)
-	case w.Messages < 0 || w.Messages > math.MaxUint32-1:
-		return fmt.Errorf("load: %d messages: 0 to %d", w.Messages, uint32(math.MaxUint32-1))
+	case w.Messages < 0 || w.Messages > MaxMessages:
+		return fmt.Errorf("load: %d messages: 0 to %d", w.Messages, MaxMessages)
 	case w.Messages == 0 && !(w.Seconds > 0 && w.Seconds <= MaxSeconds):
 		return fmt.Errorf("load: %g seconds: more than 0, up to %d", w.Seconds, MaxSeconds)
 	}
