@@ -120,3 +120,37 @@ func TestZeroAlloc(t *testing.T) {
 		t.Error("nothing was sent")
 	}
 }
+
+// What one system call does is bounded, since the collector may have to wait for it.
+func TestSubmissionsAreBounded(t *testing.T) {
+	const conns = 64
+	r := newRing(t, Config{})
+	fds, peers := connect(t, conns)
+	for slot, fd := range fds {
+		if err := r.RegisterFile(slot, fd); err != nil {
+			t.Fatal(err)
+		}
+		go io.Copy(io.Discard, peers[slot])
+	}
+	for _, c := range []struct{ bytes, sends, calls int }{
+		{1, 32, 1}, {1, 64, 2}, {64 << 10, 6, 1}, {64 << 10, 64, 10}, {1 << 20, 4, 4},
+	} {
+		b := make([]byte, c.bytes)
+		pieces := make([]Iovec, 2)
+		pieces[0].Set(b[:c.bytes/2])
+		pieces[1].Set(b[c.bytes/2:])
+		for slot := range c.sends {
+			prep := func() error { return r.PrepSend(slot, b, uint64(slot)) }
+			if slot%2 == 1 {
+				prep = func() error { return r.PrepSendmsg(slot, pieces, uint64(slot)) }
+			}
+			if err := prep(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls, outcomes := submit(t, r)
+		if calls != c.calls || len(outcomes) != c.sends {
+			t.Errorf("%+v: %d calls, %d results", c, calls, len(outcomes))
+		}
+	}
+}
