@@ -36,8 +36,12 @@ func digits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case a >= 0.9995:
 		return strconv.FormatFloat(v, 'f', 2, 64)
+	case a == 0:
+		return "0"
 	default:
-		return strconv.FormatFloat(v, 'g', 3, 64)
+		places := 2 - int(math.Floor(math.Log10(a)))
+		s := strconv.FormatFloat(v, 'f', min(places, 12), 64)
+		return strings.TrimRight(s, "0")
 	}
 }
 

@@ -82,7 +82,8 @@ func TestFormats(t *testing.T) {
 		{Bytes(12), "12 B"}, {Bytes(65536), "64.0 KiB"}, {Bytes(3 << 30), "3.00 GiB"},
 		{Span(12), "12 ns"}, {Span(230_400), "230 µs"}, {Span(1_500_000), "1.50 ms"},
 		{Span(2e9), "2.00 s"}, {Percent(0.8461), "84.6 %"}, {digits(0.00521), "0.00521"},
-		{digits(99.96), "100"},
+		{digits(99.96), "100"}, {digits(0.0000884), "0.0000884"}, {digits(0), "0"},
+		{digits(0.09), "0.09"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

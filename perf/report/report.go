@@ -55,6 +55,7 @@ type Result struct {
 	CeilingShare float64 `json:"ceiling_share,omitzero"`
 
 	CPU                 *CPU     `json:"cpu_s_per_million_deliveries,omitempty"`
+	CeilingCPU          *CPU     `json:"ceiling_cpu_s_per_million_deliveries,omitempty"`
 	SyscallsPerDelivery *float64 `json:"syscalls_per_delivery,omitempty"`
 	AllocsPerPublish    *float64 `json:"allocs_per_publish,omitempty"`
 	AllocsPerDelivery   *float64 `json:"allocs_per_delivery,omitempty"`

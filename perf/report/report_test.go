@@ -37,7 +37,7 @@ func sample() *Report {
 			Messages: 400_000, Deliveries: 25_600_000, Seconds: 2, PublishedPerS: 184_213.4,
 			DeliveredPerS: 11_789_657, InOutPerS: 11_973_870, CeilingPerS: 13_000_000,
 			CeilingShare: 0.907, CPU: &CPU{Server: 0.09, Subscribers: 0.0812},
-			SyscallsPerDelivery: ptr(0.0052), AllocsPerPublish: ptr(0.0), AllocsPerDelivery: ptr(0.0),
+			CeilingCPU: &CPU{Server: 0.08, Subscribers: 0.07}, SyscallsPerDelivery: ptr(0.0052), AllocsPerPublish: ptr(0.0), AllocsPerDelivery: ptr(0.0),
 			Latency: &s, LatencyCurve: h.Curve(), RSS: &RSS{Server: 90 << 20, Subscriber: 25 << 20},
 			GC: &GC{Server: usage.GC{Collections: 1, PauseMaxNS: 45_000}}, Sender: "writev",
 			BatchMean: 65_483, BackPressure: ptr(uint64(12)), ForeignCPU: ptr(0.31),

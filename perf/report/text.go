@@ -144,6 +144,10 @@ func costs(r *Result) [][3]string {
 		if r.CPU.Publisher > 0 {
 			more += ", publisher " + digits(r.CPU.Publisher)
 		}
+		if r.CeilingCPU != nil {
+			more += fmt.Sprintf("; the ceiling's %s and %s", digits(r.CeilingCPU.Server),
+				digits(r.CeilingCPU.Subscribers))
+		}
 		add("CPU s per million deliveries", digits(r.CPU.Server), more)
 	}
 	if r.SyscallsPerDelivery != nil {
