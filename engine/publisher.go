@@ -7,6 +7,7 @@ import (
 
 	"github.com/fantail-io/fantail/ring"
 	"github.com/fantail-io/fantail/ring/counter"
+	"github.com/fantail-io/fantail/ring/wait"
 )
 
 // Publisher publishes messages on one topic. It belongs to one goroutine at a time.
@@ -17,6 +18,9 @@ type Publisher struct {
 	number uint32
 	name   string
 	closed bool
+	// sleeper and timer are made when PublishContext first has to sleep.
+	sleeper *wait.Sleeper
+	timer   *time.Timer
 
 	_        counter.Pad
 	messages counter.Counter
@@ -109,19 +113,20 @@ func (p *Publisher) PublishContext(ctx context.Context, payload []byte) error {
 		return err
 	}
 	p.waits.Inc()
-	sleeper := p.stream.Space().NewSleeper()
-	defer sleeper.Close()
-	timer := time.NewTimer(backstop)
-	defer timer.Stop()
+	if p.sleeper == nil {
+		p.sleeper, p.timer = p.stream.Space().NewSleeper(), time.NewTimer(backstop)
+	}
+	defer p.timer.Stop()
+	defer p.sleeper.Disarm()
 	for {
-		sleeper.Arm()
+		p.sleeper.Arm()
 		if err = p.Publish(payload); err != ErrBackPressure {
 			return err
 		}
-		timer.Reset(backstop)
+		p.timer.Reset(backstop)
 		select {
-		case <-sleeper.C():
-		case <-timer.C:
+		case <-p.sleeper.C():
+		case <-p.timer.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -177,6 +182,9 @@ func (p *Publisher) Close() error {
 		return nil
 	}
 	p.closed = true
+	if p.sleeper != nil {
+		p.sleeper.Close()
+	}
 	e := p.engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
