@@ -61,12 +61,15 @@ type FollowOptions struct {
 	// long laps it. Zero: for ever. Without meaning for lossy followers.
 	Patience time.Duration
 	// Held followers read on at once but keep what Hold says: for those who hand ranges of
-	// the stream to others.
+	// the stream to others. They gate, whatever Lossy and Patience say.
 	Held bool
 }
 
 // Follow adds a follower that will see every message claimed from now on.
 func (s *Stream) Follow(o FollowOptions) *Follower {
+	if o.Held {
+		o.Lossy, o.Patience = false, 0
+	}
 	f := &Follower{stream: s, lossy: o.Lossy || o.Patience > 0, held: o.Held,
 		patience: o.Patience}
 	f.gating.Store(!o.Lossy)
@@ -122,18 +125,22 @@ func (f *Follower) rejoin() Gap {
 	for {
 		number := s.head.Load()
 		f.word.Store(number<<1 | reading) // pairs(hazard)
-		if s.head.Load() != number {
+		b := s.at(number)
+		if s.head.Load() != number { // else b is that block, and stays it
 			continue
 		}
-		f.number, f.block, f.index = number, s.at(number), 0
+		f.number, f.block, f.index = number, b, 0
 		if f.patience > 0 { // it gates again, from here on
 			f.since.Store(0)
 			f.gating.Store(true)
 		}
-		base := f.block.base.Load()
-		gap := Gap{First: f.next, Last: base - 1, Count: base - f.next, Reason: GapLapped}
+		base := b.base.Load()
+		missed := base - f.next
 		f.next = base
-		return gap
+		if missed == 0 {
+			return Gap{}
+		}
+		return Gap{First: base - missed, Last: base - 1, Count: missed, Reason: GapLapped}
 	}
 }
 
@@ -173,32 +180,33 @@ func (f *Follower) cross() bool {
 	}
 	if f.lossy {
 		f.word.Store(number<<1 | reading) // pairs(hazard)
-		if s.head.Load() > number {
-			f.number, f.block, f.index = number, lapped, 0 // Acquire will say so
-			return false
-		}
 	}
-	f.number, f.block, f.index = number, s.at(number), 0
+	b := s.at(number) // before head is checked: later, another block may be in its place
+	if f.lossy && s.head.Load() > number {
+		f.number, f.block, f.index = number, lapped, 0 // Acquire will say so
+		return false
+	}
+	f.number, f.block, f.index = number, b, 0
 	if !f.held {
+		if !f.lossy {
+			f.word.Store(number << 1)
+		}
 		f.passed(number)
 	}
 	return true
 }
 
-// Hold says that no block before number is needed any more. For Held followers.
+// Hold says that no block before number is needed any more. For Held followers. What was
+// given up before cannot be held again, nor what was not read yet be given up.
 func (f *Follower) Hold(number uint64) {
-	if f.word.Load()>>1 != number {
+	if number = min(number, f.number); number > f.word.Load()>>1 {
+		f.word.Store(number << 1)
 		f.passed(number)
 	}
 }
 
-// passed publishes progress, and wakes who waits for space once there is some.
+// passed follows each step of word, and wakes who waits for space now and then.
 func (f *Follower) passed(number uint64) {
-	if f.lossy {
-		f.word.Store(number<<1 | reading)
-	} else {
-		f.word.Store(number << 1)
-	}
 	if f.patience > 0 { // it gets on: its patience starts anew
 		f.since.Store(0)
 		f.gating.Store(true)
@@ -212,7 +220,10 @@ func (f *Follower) passed(number uint64) {
 // Release ends a turn of reading: what was read may be reused from now on.
 func (f *Follower) Release() {
 	if f.lossy {
-		f.word.Store(f.number << 1)
+		f.word.Store(f.number << 1) // before head is loaded, and waiters are looked for
+		if f.stream.head.Load() > f.number {
+			f.stream.space.Wake() // its block may have been waiting for this
+		}
 	}
 	if f.cursor.Load() != f.next {
 		f.cursor.Store(f.next)
@@ -223,7 +234,7 @@ func (f *Follower) Release() {
 // tail, and answers how many there were. Between Acquire and Release.
 func (f *Follower) SkipTo(sequence uint64) (skipped uint64) {
 	from := f.next
-	for f.next < sequence {
+	for f.next < sequence && f.block != lapped {
 		end := f.block.base.Load() + uint64(f.block.claims())
 		to := min(end, sequence)
 		f.index += uint32(to - f.next)
@@ -245,21 +256,14 @@ func (f *Follower) Ready() bool {
 		f.stream.current.Load().number.Load() > f.number
 }
 
-// gates reports whether the follower, at block at, holds back who wants blocks now. Under
-// Stream.mu.
-func (f *Follower) gates(now int64, at, current uint64) bool {
-	if !f.gating.Load() {
+// gates reports whether the follower, at block at, holds the stream back. One that was
+// lapped does not, until it has found out. Under Stream.mu.
+func (f *Follower) gates(now int64, at, head uint64) bool {
+	if at < head || !f.gating.Load() {
 		return false
 	}
-	if f.patience == 0 || at == current || len(f.stream.mu.free) > 0 {
-		return true
-	}
 	since := f.since.Load()
-	if since == 0 {
-		f.since.Store(now)
-		return true
-	}
-	if now-since < int64(f.patience) {
+	if f.patience == 0 || since == 0 || now-since < int64(f.patience) {
 		return true
 	}
 	f.gating.Store(false)

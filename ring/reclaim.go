@@ -3,7 +3,6 @@ package ring
 import (
 	"runtime"
 	"slices"
-	"time"
 )
 
 // roll replaces full, the block that its caller found full, by a fresh one. A nil error
@@ -13,6 +12,10 @@ func (s *Stream) roll(full *Block) error {
 		return ErrClosed
 	}
 	s.mu.Lock()
+	if s.closed.Load() {
+		s.mu.Unlock()
+		return ErrClosed
+	}
 	if s.current.Load() != full {
 		s.mu.Unlock()
 		return nil
@@ -23,7 +26,7 @@ func (s *Stream) roll(full *Block) error {
 		runtime.Gosched()
 		return nil
 	}
-	s.reclaim(time.Now().UnixNano())
+	s.reclaim(s.clock())
 	if len(s.mu.free) == 0 {
 		s.mu.stats.BackPressure++
 		s.mu.Unlock()
@@ -50,20 +53,51 @@ func (s *Stream) install(number, base uint64) {
 // followers which do not gate still want. Under mu.
 func (s *Stream) reclaim(now int64) {
 	current := s.current.Load().number.Load()
-	passed, gate := current, current
+	passed := current
 	for _, f := range s.mu.followers {
-		at := f.word.Load() >> 1
-		passed = min(passed, at)
-		if f.gates(now, at, current) {
-			gate = min(gate, at)
-		}
+		passed = min(passed, f.word.Load()>>1)
 	}
 	s.retire(passed, now)
 	s.settle()
-	if head := s.head.Load(); len(s.mu.free) == 0 && gate > head {
+	if len(s.mu.free) == 0 {
+		s.lap(now, current)
+	}
+	switch {
+	case len(s.mu.free) == 0:
+		s.press(now, current)
+	case s.mu.pressed:
+		s.mu.pressed = false
+		for _, f := range s.mu.followers {
+			f.since.Store(0)
+		}
+	}
+}
+
+// lap frees blocks of followers that do not gate. Where it meets blocks that somebody is
+// reading, it goes on to the next. Under mu.
+func (s *Stream) lap(now int64, current uint64) {
+	gate, head := current, s.head.Load()
+	for _, f := range s.mu.followers {
+		if at := f.word.Load() >> 1; at < gate && f.gates(now, at, head) {
+			gate = at
+		}
+	}
+	for len(s.mu.free) == 0 && head < gate {
 		to := min(gate, head+uint64(len(s.blocks)/8)+1)
 		s.mu.stats.Lapped += to - head
 		s.retire(to, now)
+		head = to
+	}
+}
+
+// press starts the clocks of those followers that hold the stream back and have only so
+// much patience. Under mu.
+func (s *Stream) press(now int64, current uint64) {
+	for _, f := range s.mu.followers {
+		if f.patience > 0 && f.word.Load()>>1 < current && f.since.Load() == 0 {
+			f.since.Store(now)
+			s.mu.pressed = true
+		}
 	}
 }
 
@@ -93,10 +127,12 @@ func (s *Stream) retire(number uint64, now int64) {
 	}
 }
 
-// settle frees what was set aside and is wanted no more. Under mu.
-func (s *Stream) settle() {
-	if len(s.mu.aside) == 0 {
-		return
+// settle frees what was set aside and is wanted no more, and reports whether there was any.
+// Under mu.
+func (s *Stream) settle() bool {
+	before := len(s.mu.aside)
+	if before == 0 {
+		return false
 	}
 	s.mu.aside = slices.DeleteFunc(s.mu.aside, func(b *Block) bool {
 		if !b.answered() {
@@ -110,11 +146,12 @@ func (s *Stream) settle() {
 		s.recycle(b)
 		return true
 	})
+	return len(s.mu.aside) < before
 }
 
 // recycle makes a block free. Under mu.
 func (s *Stream) recycle(b *Block) {
-	clear(b.index[:b.claims()])
+	b.recycle()
 	s.mu.free = append(s.mu.free, b)
 }
 
@@ -122,6 +159,17 @@ func (s *Stream) recycle(b *Block) {
 // aside, for longer than ClaimTimeout. Call it every now and then, from one goroutine, with
 // the time in nanoseconds since the Unix epoch; it answers how many claims it expired.
 func (s *Stream) Sweep(now int64) (expired uint64) {
+	expired, freed := s.sweep(now)
+	if expired > 0 {
+		s.readers.Wake()
+	}
+	if freed {
+		s.space.Wake()
+	}
+	return expired
+}
+
+func (s *Stream) sweep(now int64) (expired uint64, freed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	timeout := int64(s.config.ClaimTimeout)
@@ -133,10 +181,6 @@ func (s *Stream) Sweep(now int64) (expired uint64) {
 			expired += b.expire(b.claims())
 		}
 	}
-	s.settle()
 	s.mu.stats.Expired += expired
-	if expired > 0 {
-		s.readers.Wake()
-	}
-	return expired
+	return expired, s.settle()
 }

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,7 @@ type Stream struct {
 	_              pad
 
 	config    Config
+	clock     func() int64            // nanoseconds since the Unix epoch; tests have their own
 	directory []atomic.Pointer[Block] // by number, modulo its length: twice the blocks
 	arena     *arena.Arena
 	blocks    []*Block
@@ -53,6 +55,7 @@ type Stream struct {
 		followers []*Follower // all of them
 		pinned    []uint64    // scratch: the blocks that lapped followers are reading
 		stats     Stats
+		pressed   bool // somebody's patience is running out
 		released  bool // the memory is gone
 	}
 }
@@ -76,7 +79,7 @@ func NewStream(c Config) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream{config: c}
+	s := &Stream{config: c, clock: func() int64 { return time.Now().UnixNano() }}
 	s.arena, err = arena.New(arena.Config{BlockBytes: c.BlockBytes, Blocks: c.Blocks})
 	if err != nil {
 		return nil, err
@@ -99,20 +102,29 @@ func NewStream(c Config) (*Stream, error) {
 }
 
 // Close refuses further claims and gives the memory back. Every follower must be closed
-// and every claim answered first; the error says what is left.
+// and every claim answered first. Otherwise the memory stays, since somebody may still be
+// using it; the error says what is left, and Close can be called again.
 func (s *Stream) Close() error {
+	s.Refuse()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.mu.followers) > 0 {
-		return errors.New("ring: close with followers")
-	}
 	if s.mu.released {
 		return nil
 	}
-	s.mu.released = true
-	s.closed.Store(true)
+	if n := len(s.mu.followers); n > 0 {
+		return fmt.Errorf("ring: close with %d followers", n)
+	}
+	open := 0
 	for _, b := range s.blocks {
-		b.tail.Store(uint64(len(b.bytes)) + 1)
+		if !b.answered() {
+			open++
+		}
+	}
+	if open > 0 {
+		return fmt.Errorf("ring: close with open claims in %d blocks", open)
+	}
+	s.mu.released = true
+	for _, b := range s.blocks {
 		b.loan.Return()
 	}
 	return s.arena.Close()
@@ -122,13 +134,15 @@ func (s *Stream) Close() error {
 func (s *Stream) Refuse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed.Store(true)
+	if s.closed.Swap(true) {
+		return
+	}
 	// Fill the block, as a claim past its end does, so that the next one must roll.
 	b := s.current.Load()
-	size := uint32(len(b.bytes))
-	t := b.tail.Add(uint64(size) + frame.Align)
-	if from := uint32(t) - size - frame.Align; from <= size {
-		b.sealed.Store(uint32(t>>32) + 1)
+	more := makeTail(uint32(len(b.bytes)+frame.Align), 0)
+	t := tail(b.tail.Add(uint64(more)))
+	if t.bytes()-more.bytes() <= uint64(len(b.bytes)) {
+		b.sealed.Store(t.claims() + 1)
 	}
 }
 
@@ -175,104 +189,6 @@ func (s *Stream) Stats() Stats {
 // at is the block with that number, which must be in the stream.
 func (s *Stream) at(number uint64) *Block {
 	return s.directory[number&uint64(len(s.directory)-1)].Load()
-}
-
-// Claim is space for one message. It is a value, owned by the goroutine that claimed it;
-// exactly one of Commit and Abort ends it.
-type Claim struct {
-	stream   *Stream
-	block    *Block
-	sequence uint64
-	index    uint32
-	offset   uint32
-	length   uint32
-	topic    uint32
-}
-
-// Sequence is the message's number in the stream.
-func (c *Claim) Sequence() uint64 { return c.sequence }
-
-// Bytes is the payload's memory, for the owner to fill before Commit. Its content is
-// undefined before.
-func (c *Claim) Bytes() []byte {
-	if c.block == nil {
-		return nil
-	}
-	return c.block.Bytes(c.offset+frame.HeaderBytes, c.length-frame.HeaderBytes)
-}
-
-// Commit publishes the message. The payload must not be touched afterwards.
-func (c *Claim) Commit() error {
-	return c.end(makeEntry(c.topic, c.offset, c.length))
-}
-
-// Abort gives the space up; no follower will see the message. Its sequence stays unused.
-func (c *Claim) Abort() error { return c.end(stateAbort) }
-
-func (c *Claim) end(e entry) error {
-	if c.block == nil {
-		return ErrClaimClosed
-	}
-	slot, s := &c.block.index[c.index], c.stream
-	c.block = nil
-	if !slot.CompareAndSwap(stateOpen, uint64(e)) { // pairs(index): publishes the frame
-		if slot.CompareAndSwap(stateExpired, stateAbort) {
-			return ErrClaimExpired
-		}
-		return ErrClaimClosed
-	}
-	s.readers.Wake()
-	return nil
-}
-
-// Claim takes space for a payload, stamped with the topic's and the publisher's numbers
-// and the publish time in nanoseconds since the Unix epoch. It never waits.
-func (s *Stream) Claim(topic, publisher uint32, now int64, payloadBytes int) (Claim, error) {
-	if uint(payloadBytes) > uint(s.config.maxPayload()) {
-		return Claim{}, ErrTooLarge
-	}
-	length := uint32(frame.HeaderBytes + payloadBytes)
-	occupied := (length + frame.Align - 1) &^ (frame.Align - 1)
-	var (
-		b           *Block
-		index, from uint32
-	)
-	for {
-		b = s.current.Load()
-		size := uint32(len(b.bytes))
-		// The load keeps a full block's tail from growing with every refused claim.
-		if uint32(b.tail.Load()) <= size {
-			t := b.tail.Add(1<<32 | uint64(occupied)) // pairs(tail): space and sequence
-			end := uint32(t)
-			index, from = uint32(t>>32)-1, end-occupied
-			if end <= size {
-				break
-			}
-			if from <= size { // the first claim past the end closes the block
-				b.sealed.Store(index + 1)
-			}
-		}
-		if err := s.roll(b); err != nil {
-			return Claim{}, err
-		}
-	}
-	c := Claim{stream: s, block: b, sequence: b.base.Load() + uint64(index),
-		index: index, offset: from, length: length, topic: topic}
-	bytes := b.bytes[from : from+occupied : from+occupied]
-	clear(bytes[len(bytes)-frame.Align:]) // the padding, if any; the rest is overwritten
-	frame.Put(bytes, &frame.Header{Length: length, Kind: frame.Data, Topic: topic,
-		Publisher: publisher, Sequence: c.sequence, Time: now})
-	return c, nil
-}
-
-// Publish claims, copies and commits, and answers the message's sequence.
-func (s *Stream) Publish(topic, publisher uint32, now int64, payload []byte) (uint64, error) {
-	c, err := s.Claim(topic, publisher, now, len(payload))
-	if err != nil {
-		return 0, err
-	}
-	copy(c.block.bytes[c.offset+frame.HeaderBytes:], payload)
-	return c.sequence, c.Commit()
 }
 
 // ClaimTimeout is how long a claim may stay open.

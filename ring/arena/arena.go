@@ -3,6 +3,7 @@ package arena
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -14,8 +15,8 @@ const (
 	MinBlockBytes = 4 << 10
 	// MaxBlockBytes is the largest block: 16 MiB.
 	MaxBlockBytes = 16 << 20
-	// MaxBytes bounds an arena: 64 GiB.
-	MaxBytes = 64 << 30
+	// MaxBytes bounds an arena: 64 GiB, or 1 GiB where addresses have 32 bits.
+	MaxBytes = 1 << (30 + 6*(^uint(0)>>63))
 )
 
 // ErrExhausted says that every block is on loan.
@@ -52,6 +53,7 @@ func (c Config) withDefaults() (Config, error) {
 type Arena struct {
 	config Config
 	memory memory
+	blocks []*Block
 	mu     struct {
 		sync.Mutex
 		free   []*Block // newest first: what was returned last is still in the cache
@@ -64,6 +66,7 @@ type Block struct {
 	arena   *Arena
 	bytes   []byte
 	holders atomic.Int32
+	loaned  []byte // Arena.mu: in builds that check themselves, the stack that loaned it
 }
 
 // New maps an arena and touches all of its pages, with huge pages where the system has
@@ -79,8 +82,9 @@ func New(c Config) (*Arena, error) {
 	}
 	for i := c.Blocks - 1; i >= 0; i-- {
 		from, to := i*c.BlockBytes, (i+1)*c.BlockBytes
-		a.mu.free = append(a.mu.free, &Block{arena: a, bytes: a.memory.bytes[from:to:to]})
+		a.blocks = append(a.blocks, &Block{arena: a, bytes: a.memory.bytes[from:to:to]})
 	}
+	a.mu.free = append(a.mu.free, a.blocks...)
 	return a, nil
 }
 
@@ -97,6 +101,9 @@ func (a *Arena) Loan() (*Block, error) {
 	b := a.mu.free[len(a.mu.free)-1]
 	a.mu.free = a.mu.free[:len(a.mu.free)-1]
 	b.holders.Store(1)
+	if invariant.Enabled {
+		b.loaned = debug.Stack()
+	}
 	return b, nil
 }
 
@@ -116,10 +123,16 @@ func (a *Arena) Close() error {
 		return nil
 	}
 	if loaned := a.config.Blocks - len(a.mu.free); loaned > 0 {
-		return fmt.Errorf("arena: close with %d of %d blocks on loan", loaned, a.config.Blocks)
+		err := fmt.Errorf("arena: close with %d of %d blocks on loan", loaned, a.config.Blocks)
+		for _, b := range a.blocks {
+			if invariant.Enabled && b.holders.Load() > 0 {
+				return fmt.Errorf("%w, one of them since\n%s", err, b.loaned)
+			}
+		}
+		return err
 	}
 	a.mu.closed = true
-	a.mu.free = nil
+	a.mu.free, a.blocks = nil, nil
 	a.config.Blocks = 0
 	return a.memory.unmap()
 }
@@ -134,6 +147,18 @@ func (b *Block) Retain() {
 	}
 }
 
+// Mangle overwrites b, so that whoever still reads it notices, in builds that check
+// themselves (see package invariant).
+func Mangle(b []byte) {
+	if !invariant.Enabled || len(b) == 0 {
+		return
+	}
+	b[0] = 0xDB
+	for n := 1; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
+	}
+}
+
 // Return ends one hold; the last one gives the block back.
 func (b *Block) Return() {
 	n := b.holders.Add(-1)
@@ -143,11 +168,7 @@ func (b *Block) Return() {
 	if n < 0 {
 		panic("arena: Return of a block that nobody holds")
 	}
-	if invariant.Enabled {
-		for i := range b.bytes {
-			b.bytes[i] = 0xDB
-		}
-	}
+	Mangle(b.bytes)
 	b.arena.mu.Lock()
 	defer b.arena.mu.Unlock()
 	b.arena.mu.free = append(b.arena.mu.free, b)

@@ -1,22 +1,28 @@
 package wait
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
 
 // Bell wakes one waiter. Ring is called at most once for each Arm.
 type Bell struct {
-	group *Group
-	ring  func()
-	armed atomic.Uint32
+	group   *Group
+	ring    func()
+	armed   atomic.Uint32
+	ringing atomic.Int32 // wakers that may be calling ring
 }
 
 // Arm asks to be woken. The waiter must look once more for work before it sleeps.
 func (b *Bell) Arm() {
-	if b.armed.CompareAndSwap(0, 1) {
-		b.group.parked.Add(1) // pairs(parked): before the waiter's second look
+	if b.armed.Load() == 1 {
+		return
 	}
+	// First count, then arm; wakers and Disarm do the opposite. So parked is never lower
+	// than the number of armed bells, and a waker that finds 0 has overlooked nobody.
+	b.group.parked.Add(1) // pairs(parked): before the waiter's second look
+	b.armed.Store(1)
 }
 
 // Disarm takes the request back; it is harmless where the bell has rung.
@@ -40,9 +46,13 @@ func (g *Group) NewBell(ring func()) *Bell {
 	return b
 }
 
-// Close disarms the bell and takes it out of its group.
+// Close disarms the bell and takes it out of its group. Once it returns, ring is not running
+// and will not be called: what ring uses may be torn down.
 func (b *Bell) Close() {
 	b.Disarm()
+	for b.ringing.Load() != 0 { // a waker has begun; ring does not block
+		runtime.Gosched()
+	}
 	b.group.change(func(bells []*Bell) []*Bell {
 		for i, other := range bells {
 			if other == b {
@@ -77,10 +87,15 @@ func (g *Group) wake() {
 		return
 	}
 	for _, b := range *bells {
-		if b.armed.Load() == 1 && b.armed.CompareAndSwap(1, 0) {
+		if b.armed.Load() == 0 {
+			continue
+		}
+		b.ringing.Add(1) // pairs(ringing): before the bell is seen armed
+		if b.armed.CompareAndSwap(1, 0) {
 			g.parked.Add(-1)
 			b.ring()
 		}
+		b.ringing.Add(-1)
 	}
 }
 

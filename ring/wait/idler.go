@@ -79,7 +79,7 @@ func (i *Idler) Idle() (park bool) {
 // SpinAllowed reports whether there is a second core for whoever would end the wait.
 func SpinAllowed() bool { return spinAllowed }
 
-var spinAllowed = runtime.NumCPU() > 1
+var spinAllowed = min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) > 1
 
 // pause lets some 40 ns pass. It is an ordinary call with a stack check, so that a polling
 // loop can be stopped by the garbage collector.

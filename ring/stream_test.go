@@ -1,0 +1,354 @@
+package ring
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/fantail-io/fantail/ring/frame"
+)
+
+func TestPublishAndFollow(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	defer f.Close()
+	payload := []byte("thirteen bytes")
+	sequence, err := s.Publish(7, 9, 11, payload)
+	if err != nil || sequence != 1 {
+		t.Fatalf("sequence %d, %v", sequence, err)
+	}
+	f.Acquire()
+	m, ok := f.Read()
+	if !ok || m.Sequence != 1 || m.Topic != 7 || m.Length != frame.HeaderBytes+14 {
+		t.Fatalf("%+v, %v", m, ok)
+	}
+	want := frame.Append(nil, frame.Header{Kind: frame.Data, Topic: 7, Publisher: 9, Sequence: 1,
+		Time: 11}, payload)
+	if got := m.Block.Bytes(m.Offset, uint32(frame.Aligned(int(m.Length)))); !bytes.Equal(got, want) {
+		t.Errorf("frame % x, want % x", got, want)
+	}
+	if _, ok := f.Read(); ok {
+		t.Error("a second message")
+	}
+	f.Release()
+	if f.Cursor() != 2 || f.Next() != 2 {
+		t.Errorf("cursor %d, next %d, want 2", f.Cursor(), f.Next())
+	}
+}
+
+func TestPaddingIsZero(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	for range 3 * MinBlockBytes / 40 { // until blocks are reused
+		for size := range 9 {
+			c := mustClaim(t, s, size)
+			for i := range c.Bytes() {
+				c.Bytes()[i] = 0xff
+			}
+			b := c.block.Bytes(c.offset, uint32(frame.Aligned(int(c.length))))
+			if pad := b[c.length:]; !bytes.Equal(pad, make([]byte, len(pad))) {
+				t.Fatalf("padding % x behind %d bytes", pad, size)
+			}
+			if err := c.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestAbortedClaimsAreSkipped(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	defer f.Close()
+	publish(t, s, 8)
+	c := mustClaim(t, s, 100)
+	publish(t, s, 8)
+	if err := c.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if _, got := poll(t, f); len(got) != 2 || got[0] != 1 || got[1] != 3 {
+		t.Errorf("got %v, want 1 and 3", got)
+	}
+}
+
+func TestFollowersStopBeforeAnOpenClaim(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	defer f.Close()
+	publish(t, s, 8)
+	c := mustClaim(t, s, 0)
+	publish(t, s, 8)
+	_, got := poll(t, f)
+	wantRun(t, got, 1, 1)
+	if f.Acquire(); f.Ready() {
+		t.Error("ready before the claim is committed")
+	}
+	f.Release()
+	if err := c.Abort(); err != nil {
+		t.Fatal(err)
+	}
+	if f.Acquire(); !f.Ready() {
+		t.Error("not ready after the claim was aborted")
+	}
+	f.Release()
+	_, got = poll(t, f)
+	wantRun(t, got, 3, 3)
+}
+
+func TestClaimEndsOnce(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	c := mustClaim(t, s, 8)
+	copied := c
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{c.Commit(), c.Abort(), copied.Commit(), (&Claim{}).Commit()} {
+		if err != ErrClaimClosed {
+			t.Errorf("%v, want ErrClaimClosed", err)
+		}
+	}
+	if c.Bytes() != nil {
+		t.Error("bytes of a closed claim")
+	}
+}
+
+// A copy of a claim outlives it, and its block: ending it must not end another claim.
+func TestCopyOfAnOldClaimDoesNoHarm(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	c := mustClaim(t, s, 8)
+	copied, block := c, c.block
+	if err := c.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for s.current.Load() == block {
+		publish(t, s, 8)
+	}
+	for s.current.Load() != block {
+		publish(t, s, blockPayload)
+	}
+	if err := copied.Commit(); err != ErrClaimClosed {
+		t.Errorf("%v, want ErrClaimClosed", err)
+	}
+	if e := block.index[1].Load(); e != 0 {
+		t.Errorf("entry %x of a claim that nobody made", e)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	for _, size := range []int{s.MaxPayload() + 1, 1 << 30, -1} {
+		if _, err := s.Claim(0, 0, 0, size); err != ErrTooLarge {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	for range 9 {
+		publish(t, s, s.MaxPayload())
+	}
+}
+
+func TestBackPressureAtOnce(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	defer f.Close()
+	for range 4 {
+		publish(t, s, blockPayload)
+	}
+	for range 3 {
+		if _, err := s.Claim(0, 0, 0, 0); err != ErrBackPressure {
+			t.Fatalf("%v, want ErrBackPressure", err)
+		}
+	}
+	if got := s.Stats(); got.BackPressure != 3 || got.Free != 0 || got.Tail != 5 || got.Head != 1 {
+		t.Errorf("%+v", got)
+	}
+	f.Acquire()
+	f.Read()
+	f.Read() // in the second block: the first one is free
+	f.Release()
+	publish(t, s, blockPayload)
+	if _, err := s.Claim(0, 0, 0, 0); err != ErrBackPressure {
+		t.Errorf("%v, want ErrBackPressure", err)
+	}
+	_, got := poll(t, f)
+	wantRun(t, got, 3, 5)
+}
+
+// A claim beyond the block's end seals it, whether or not there is room elsewhere.
+func TestRefusedClaimsLeaveNoHoles(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	defer f.Close()
+	var last uint64
+	for range 4 {
+		last = publish(t, s, 8)
+		for {
+			if _, err := s.Publish(1, 1, 0, make([]byte, 1000)); err == ErrBackPressure {
+				break
+			}
+			last++
+		}
+		for range 5 {
+			if _, err := s.Claim(1, 1, 0, 0); err != ErrBackPressure {
+				t.Fatalf("%v, want ErrBackPressure", err)
+			}
+		}
+		if s.Tail() != last+1 {
+			t.Fatalf("tail %d, want %d", s.Tail(), last+1)
+		}
+		f.Acquire()
+		for want := f.Next(); ; want++ {
+			m, ok := f.Read()
+			if !ok {
+				break
+			}
+			if m.Sequence != want {
+				t.Fatalf("sequence %d, want %d", m.Sequence, want)
+			}
+		}
+		f.Release()
+	}
+	if f.Next() != last+1 {
+		t.Errorf("followed to %d, want %d", f.Next(), last+1)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		s, _ := newTestStream(t, 4)
+		f := s.Follow(FollowOptions{})
+		defer f.Close()
+		publish(t, s, 8)
+		last := uint64(1)
+		if full {
+			for range 4 {
+				last = publish(t, s, blockPayload)
+				if s.Stats().Free == 0 {
+					break
+				}
+			}
+			if _, err := s.Claim(1, 1, 0, 0); err != ErrBackPressure {
+				t.Fatal(err)
+			}
+		}
+		for range 10_000 { // once is enough; more must not wrap the tail
+			s.Refuse()
+		}
+		if _, err := s.Claim(1, 1, 0, 0); err != ErrClosed {
+			t.Errorf("%v, want ErrClosed", err)
+		}
+		if s.Tail() != last+1 {
+			t.Errorf("tail %d, want %d", s.Tail(), last+1)
+		}
+		_, got := poll(t, f)
+		wantRun(t, got, 1, last)
+	}
+}
+
+// A claim that has found its block full must not open another one after Refuse.
+func TestRefuseBeatsARollUnderWay(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	publish(t, s, blockPayload)
+	s.mu.Lock()
+	answer := make(chan error)
+	go func() {
+		_, err := s.Claim(1, 1, 0, 8) // rolls, and waits for the lock
+		answer <- err
+	}()
+	for turns := 0; turns < 1000; turns++ { // after it has found the block full
+		runtime.Gosched()
+		if s.current.Load().sealed.Load() == 0 {
+			turns = 0
+		}
+	}
+	s.closed.Store(true) // as Refuse, which has the lock, does
+	s.mu.Unlock()
+	if err := <-answer; err != ErrClosed {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}
+
+func TestClose(t *testing.T) {
+	s, clock := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{})
+	c := mustClaim(t, s, 8)
+	if err := s.Close(); err == nil {
+		t.Error("closed with a follower")
+	}
+	f.Close()
+	if err := s.Close(); err == nil {
+		t.Error("closed with an open claim")
+	}
+	c.Bytes()[7] = 1 // the memory is there
+	g := s.Follow(FollowOptions{})
+	g.Close()
+	f = s.Follow(FollowOptions{})
+	f.cursor.Store(1) // as a follower that waits for the claim
+	s.Sweep(clock.advance(0))
+	if n := s.Sweep(clock.advance(time.Second)); n != 1 {
+		t.Fatalf("%d claims expired, want 1", n)
+	}
+	f.Close()
+	if err := s.Close(); err == nil {
+		t.Error("closed with an expired claim whose owner may be writing")
+	}
+	if err := c.Commit(); err != ErrClaimExpired {
+		t.Errorf("%v, want ErrClaimExpired", err)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Claim(1, 1, 0, 0); err != ErrClosed {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, c := range []Config{
+		{BlockBytes: 2 << 10}, {BlockBytes: 2 << 20}, {BlockBytes: 5000}, {Blocks: 3},
+		{Blocks: -1}, {ClaimTimeout: time.Microsecond}, {ClaimTimeout: 2 * time.Hour},
+		{BlockBytes: 1 << 20, Blocks: 1 << 30},
+	} {
+		if s, err := NewStream(c); err == nil {
+			t.Errorf("%+v is accepted", c)
+			_ = s.Close()
+		}
+	}
+	s, err := NewStream(Config{BlockBytes: 64 << 10, Blocks: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.BlockBytes() != 64<<10 || s.Blocks() != 8 || s.ClaimTimeout() != time.Second ||
+		s.MaxPayload() != 64<<10-frame.HeaderBytes {
+		t.Errorf("%+v", s.config)
+	}
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEntry(t *testing.T) {
+	for _, e := range []struct{ topic, offset, length uint32 }{
+		{0, 0, frame.HeaderBytes}, {MaxTopics - 1, MaxBlockBytes - frame.Align, MaxBlockBytes},
+		{1, 8, 33}, {0x123456, 0xabcd8, 0x98765},
+	} {
+		got := makeEntry(e.topic, e.offset, e.length)
+		if got.topic() != e.topic || got.offset() != e.offset || got.length() != e.length ||
+			got.state() != stateCommit {
+			t.Errorf("%+v became %x", e, uint64(got))
+		}
+	}
+}
+
+// Ten thousand claims that all found the same block full must not make it look empty.
+func TestTailDoesNotWrap(t *testing.T) {
+	var word tail
+	for range 1 << 20 {
+		word += makeTail(MaxBlockBytes, 1)
+	}
+	if word.bytes() != MaxBlockBytes<<20 || word.claims() != 1<<20 {
+		t.Errorf("%d bytes, %d claims", word.bytes(), word.claims())
+	}
+}
