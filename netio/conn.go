@@ -26,7 +26,8 @@ var (
 // The shard's goroutine calls it.
 type Session interface {
 	// Receive takes whole units off the front of b, a view, and answers how many bytes it
-	// took. What is left comes again with more behind it. ring.ErrBackPressure pauses the
+	// took. What is left comes again with more behind it, so a session must refuse, not wait
+	// for, a unit that is longer than it wants to hold. ring.ErrBackPressure pauses the
 	// connection: the same bytes come again later. Any other error ends the connection once
 	// what was staged is sent.
 	Receive(b []byte) (n int, err error)

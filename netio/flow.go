@@ -124,6 +124,11 @@ func (s *Shard) canRead(c *Conn) {
 func (s *Shard) read(c *Conn) {
 	b, have := s.buffer, 0
 	if c.in != nil {
+		// A unit may be longer than the buffer; how long, the sessions bound.
+		if 2*len(c.in.B) > len(b) {
+			s.buffer = make([]byte, 2*len(b))
+			b = s.buffer
+		}
 		have = copy(b, c.in.B)
 	}
 	n, err := s.io.read(c, b[have:])

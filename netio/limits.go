@@ -16,7 +16,8 @@ const (
 	gatherBytes = 4 << 10
 	// scratchBytes bounds what is gathered for one batch of submissions.
 	scratchBytes = 1 << 20
-	// readBytes is the buffer that a shard's connections are read into.
+	// readBytes is the buffer that a shard's connections are read into. It grows to twice the
+	// longest unit that a session waits for.
 	readBytes = 256 << 10
 	// readRounds bounds how often one connection is read in one turn.
 	readRounds = 2

@@ -54,14 +54,18 @@ func (p *portable) add(c *Conn) error {
 	return nil
 }
 
+// remove leaves the closing to the writer, which sends what it has accepted first: the last
+// words of a session are there.
 func (p *portable) remove(c *Conn) {
 	delete(p.conns, c.slot)
 	pc := c.io.portable
+	now := time.Now()
+	_ = pc.nc.SetReadDeadline(now)
+	_ = pc.nc.SetWriteDeadline(now.Add(finishTimeout))
 	pc.mu.Lock()
 	pc.closed = true
 	pc.room.Broadcast()
 	pc.mu.Unlock()
-	pc.nc.Close()
 }
 
 // changed tells the shard to look at c.
@@ -95,15 +99,16 @@ func (p *portable) read1(c *Conn, pc *portableConn) {
 	}
 }
 
-// write1 empties pc.out.
+// write1 empties pc.out, and closes the connection in the end.
 func (p *portable) write1(c *Conn, pc *portableConn) {
+	defer pc.nc.Close()
 	var b []byte
 	for {
 		pc.mu.Lock()
 		for len(pc.out) == 0 && !pc.closed {
 			pc.room.Wait()
 		}
-		if pc.closed {
+		if len(pc.out) == 0 {
 			pc.mu.Unlock()
 			return
 		}
