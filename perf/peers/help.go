@@ -41,7 +41,9 @@ HOW IT IS FAIR
   allowed to grow. What is lost nevertheless is counted, --drain after the last publish.
 
   CPU is in and outside the kernel, from rusage, in microseconds per delivery (= CPU seconds per
-  million deliveries). Where the publisher is in the broker's process its CPU is the server's.
+  million deliveries). Where the publisher is in the broker's process its CPU is the server's. The
+  ratio named CPU is of all processes together: less is better, and it is the figure to trust on a
+  machine that has other work to do.
 
 FLAGS
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fantail-io/fantail/perf/peers/internal/fantailpeer"
 	"github.com/fantail-io/fantail/perf/peers/internal/natspeer"
 	"github.com/fantail-io/fantail/perf/peers/internal/peer"
 	"github.com/fantail-io/fantail/perf/peers/internal/redispeer"
@@ -22,6 +23,12 @@ type entry struct {
 
 // registry is every peer, in the order of the tables.
 var registry = []entry{
+	{name: fantailpeer.Name, driver: fantailpeer.Peer{}.Driver(),
+		help: "the engine and its native door, the publisher in the engine's process",
+		new:  func(string) peer.Peer { return fantailpeer.Peer{} }},
+	{name: fantailpeer.NameTCP, driver: fantailpeer.Peer{TCP: true}.Driver(),
+		help: "the same, with the publisher in a process of its own, over TCP",
+		new:  func(string) peer.Peer { return fantailpeer.Peer{TCP: true} }},
 	{name: natspeer.Name, driver: natspeer.Peer{}.Driver(),
 		help: "nats-server (linked in) and nats.go; asynchronous callbacks",
 		new:  func(string) peer.Peer { return natspeer.Peer{} }},

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,8 @@ func TestSummarize(t *testing.T) {
 }
 
 func rate(perS float64) *peer.Measurement {
-	return &peer.Measurement{DeliveredPerS: perS, Lost: 1}
+	return &peer.Measurement{DeliveredPerS: perS, Lost: 1,
+		CPU: peer.CPU{Server: 5 / perS, Publisher: 1 / perS, Subscribers: 4 / perS}}
 }
 
 // The machine is half as fast in the second round, for everybody: the ratio does not mind.
@@ -52,6 +54,9 @@ func TestRatiosAreTakenWithinARound(t *testing.T) {
 	nats := c.Results[2]
 	if got := nats.Ratios["fantail"].DeliveredPerS; got != (Summary{10, 10, 10, 2}) {
 		t.Errorf("fantail ÷ nats = %+v", got)
+	}
+	if got := nats.Ratios["fantail"].CPU; got.N != 2 || math.Abs(got.Median-0.1) > 1e-9 {
+		t.Errorf("CPU of fantail ÷ nats = %+v", got)
 	}
 	if got := nats.Ratios["fantail-tcp"].DeliveredPerS; got != (Summary{8, 8, 8, 1}) {
 		t.Errorf("fantail-tcp ÷ nats = %+v", got)

@@ -79,10 +79,13 @@ type Latency struct {
 
 // Ratio is how a subject does beside a peer, in the same rounds: its figure over the peer's.
 type Ratio struct {
-	DeliveredPerS  Summary  `json:"delivered_per_s"`
-	SubscriberPerS Summary  `json:"subscriber_per_s"`
-	LatencyP50     *Summary `json:"latency_p50,omitempty"`
-	LatencyP99     *Summary `json:"latency_p99,omitempty"`
+	DeliveredPerS  Summary `json:"delivered_per_s"`
+	SubscriberPerS Summary `json:"subscriber_per_s"`
+	// CPU is of all processes together, per delivery: less is better, and other work on the
+	// machine hardly shows in it.
+	CPU        Summary  `json:"cpu_s_per_million_deliveries"`
+	LatencyP50 *Summary `json:"latency_p50,omitempty"`
+	LatencyP99 *Summary `json:"latency_p99,omitempty"`
 }
 
 // Run compares. The cases are in the order of the plan, and complete as far as ctx let them.

@@ -101,8 +101,11 @@ func (r *Result) summarize(latencies bool) {
 
 func delivered(m *peer.Measurement) float64     { return m.DeliveredPerS }
 func perSubscriber(m *peer.Measurement) float64 { return m.SubscriberPerS }
-func latencyP50(m *peer.Measurement) float64    { return float64(m.Latency.P50) }
-func latencyP99(m *peer.Measurement) float64    { return float64(m.Latency.P99) }
+func cpu(m *peer.Measurement) float64 {
+	return m.CPU.Server + m.CPU.Publisher + m.CPU.Subscribers
+}
+func latencyP50(m *peer.Measurement) float64 { return float64(m.Latency.P50) }
+func latencyP99(m *peer.Measurement) float64 { return float64(m.Latency.P99) }
 
 // ratio relates the rounds that both finished.
 func ratio(subject, other []*peer.Measurement, latencies bool) Ratio {
@@ -116,7 +119,7 @@ func ratio(subject, other []*peer.Measurement, latencies bool) Ratio {
 		}
 		return Summarize(values)
 	}
-	r := Ratio{DeliveredPerS: over(delivered), SubscriberPerS: over(perSubscriber)}
+	r := Ratio{DeliveredPerS: over(delivered), SubscriberPerS: over(perSubscriber), CPU: over(cpu)}
 	if latencies {
 		p50, p99 := over(latencyP50), over(latencyP99)
 		r.LatencyP50, r.LatencyP99 = &p50, &p99

@@ -19,6 +19,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		t.line("\n%s: %s\n", c.Name, describe(c))
+		for _, x := range c.Results {
+			t.names = max(t.names, len(x.Peer))
+		}
 		if c.Latencies() {
 			t.latencies(c)
 		} else {
@@ -58,8 +61,9 @@ func describe(c *compare.Case) string {
 
 // table remembers the first error, so that the code that lays it out need not.
 type table struct {
-	out *tabwriter.Writer
-	err error
+	out   *tabwriter.Writer
+	names int // characters of the longest first cell
+	err   error
 }
 
 func (t *table) line(format string, args ...any) {
@@ -68,7 +72,10 @@ func (t *table) line(format string, args ...any) {
 	}
 }
 
-func (t *table) row(cells ...string) { t.line("%s\t\n", strings.Join(cells, "\t")) }
+// row writes cells, all but the first to the right.
+func (t *table) row(cells ...string) {
+	t.line("%-*s\t%s\t\n", t.names, cells[0], strings.Join(cells[1:], "\t"))
+}
 
 func (t *table) flush() {
 	if t.err == nil {
@@ -85,11 +92,11 @@ func (t *table) rates(c *compare.Case) {
 	t.row(append(head, usageHead...)...)
 	for i := range c.Results {
 		r := &c.Results[i]
-		cells := []string{r.Peer, Count(r.PublishedPerS.Median), Count(r.DeliveredPerS.Median),
-			span(r.DeliveredPerS, Count), Count(r.InOutPerS.Median)}
+		cells := []string{r.Peer, cell(r.PublishedPerS, Count), cell(r.DeliveredPerS, Count),
+			span(r.DeliveredPerS, Count), cell(r.InOutPerS, Count)}
 		if ams {
 			bits := r.SubscriberPerS.Median * float64(c.Bytes) * 8
-			cells = []string{r.Peer, Count(r.SubscriberPerS.Median), span(r.SubscriberPerS, Count),
+			cells = []string{r.Peer, cell(r.SubscriberPerS, Count), span(r.SubscriberPerS, Count),
 				fmt.Sprintf("%.0f", bits/(1<<20)), fmt.Sprintf("%.0f", bits/1e6)}
 		}
 		t.row(append(cells, usage(r)...)...)
@@ -102,10 +109,10 @@ func (t *table) latencies(c *compare.Case) {
 	t.row(append(head, usageHead...)...)
 	for i := range c.Results {
 		r := &c.Results[i]
-		cells := []string{r.Peer, Nanos(r.Latency.P50.Median), span(r.Latency.P50, Nanos),
-			Nanos(r.Latency.P90.Median), Nanos(r.Latency.P99.Median), span(r.Latency.P99, Nanos),
-			Nanos(r.Latency.P999.Median), Nanos(r.Latency.Max.Median), Nanos(r.Late.P50.Median),
-			Count(r.DeliveredPerS.Median)}
+		cells := []string{r.Peer, cell(r.Latency.P50, Nanos), span(r.Latency.P50, Nanos),
+			cell(r.Latency.P90, Nanos), cell(r.Latency.P99, Nanos), span(r.Latency.P99, Nanos),
+			cell(r.Latency.P999, Nanos), cell(r.Latency.Max, Nanos), cell(r.Late.P50, Nanos),
+			cell(r.DeliveredPerS, Count)}
 		t.row(append(cells, usage(r)...)...)
 	}
 }
@@ -115,7 +122,7 @@ var usageHead = []string{"lost", "CPU server", "publisher", "subscribers", "RSS 
 
 func usage(r *compare.Result) []string {
 	return []string{fmt.Sprint(r.Lost), micros(r.CPU.Server), micros(r.CPU.Publisher),
-		micros(r.CPU.Subscribers), fmt.Sprintf("%.0f MB", r.RSS.Server.Median/1e6)}
+		micros(r.CPU.Subscribers), cell(r.RSS.Server, megabytes)}
 }
 
 // ratios writes how Fantail does beside the others.
@@ -139,6 +146,7 @@ func (t *table) ratios(c *compare.Case) {
 			default:
 				add("delivered/s", &x.DeliveredPerS)
 			}
+			add("CPU", &x.CPU)
 			if len(cells) > 1 {
 				t.row(cells...)
 			}
@@ -165,6 +173,16 @@ func (t *table) warnings(c *compare.Case) {
 	}
 	t.flush()
 }
+
+// cell is a summary's median.
+func cell(s compare.Summary, f func(float64) string) string {
+	if s.N == 0 {
+		return "-"
+	}
+	return f(s.Median)
+}
+
+func megabytes(v float64) string { return fmt.Sprintf("%.0f MB", v/1e6) }
 
 // span is a summary's least and most.
 func span(s compare.Summary, f func(float64) string) string {
