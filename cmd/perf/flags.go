@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fantail-io/fantail/perf"
+	"github.com/fantail-io/fantail/perf/report"
+	"github.com/fantail-io/fantail/ring"
+)
+
+// output is where a report goes, beside the terminal.
+type output struct {
+	json, html, bench string
+	quiet             bool
+	profiling
+}
+
+func (o *output) register(fs *flag.FlagSet) {
+	fs.StringVar(&o.json, "json", "", "write all figures to `FILE` as JSON")
+	fs.StringVar(&o.html, "report", "", "write a page with plots to `FILE`")
+	fs.StringVar(&o.bench, "gobench", "", "write Go's benchmark format to `FILE`, for benchstat")
+	fs.BoolVar(&o.quiet, "q", false, "no progress")
+	o.profiling.register(fs)
+}
+
+// errDamaged says that messages were lost or damaged that should not have been.
+var errDamaged = errors.New("messages were lost, damaged or repeated: see the figures")
+
+// measure runs a workload with progress and profile, and shows and saves its report.
+func (o *output) measure(ctx context.Context, e *environment, lossless bool,
+	workload func(ctx context.Context, progress func(perf.Status)) (*report.Report, error)) error {
+	if o.kind != "" && o.folder == "" {
+		o.folder = fmt.Sprintf("perf-%s-%s", e.command.name, o.kind)
+	}
+	end, err := o.start()
+	if err != nil {
+		return err
+	}
+	l := newLive(e.log, o.quiet)
+	r, err := workload(ctx, l.show)
+	l.clear()
+	end()
+	for _, line := range o.hints() {
+		defer fmt.Fprintf(e.out, "  %s\n", line)
+	}
+	if err != nil {
+		return err
+	}
+	r.Command = append([]string{e.command.name}, e.args...)
+	return o.deliver(e, r, lossless)
+}
+
+// deliver shows and saves a report.
+func (o *output) deliver(e *environment, r *report.Report, lossless bool) error {
+	report.WriteText(e.out, r)
+	fmt.Fprintln(e.out)
+	if o.json != "" {
+		if err := r.Save(o.json); err != nil {
+			return err
+		}
+	}
+	if o.html != "" {
+		if err := r.SaveHTML(o.html); err != nil {
+			return err
+		}
+		path, err := filepath.Abs(o.html)
+		if err != nil {
+			path = o.html
+		}
+		fmt.Fprintf(e.out, "  report: file://%s\n", filepath.ToSlash(path))
+	}
+	if o.bench != "" {
+		f, err := os.Create(o.bench)
+		if err != nil {
+			return err
+		}
+		report.WriteGoBench(f, r)
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	for _, p := range r.All() {
+		if p.Corrupt > 0 || p.Repeated > 0 || lossless && p.Lost > 0 {
+			return errDamaged
+		}
+	}
+	return nil
+}
+
+// common are the flags of all workloads with a server of their own.
+type common struct {
+	perf.Config
+	output
+	messages  messageCount
+	seconds   time.Duration
+	streamMiB int
+	policy    string
+	noCeiling bool
+}
+
+func (c *common) register(fs *flag.FlagSet) {
+	c.output.register(fs)
+	fs.Var(&c.messages, "M", "`MESSAGES` of a round, or auto: as many as --seconds have time for")
+	fs.DurationVar(&c.seconds, "seconds", 2*time.Second, "how `LONG` a round publishes, with -M auto")
+	fs.IntVar(&c.Rounds, "rounds", 3, "measure so many `TIMES`; rates are medians")
+	fs.IntVar(&c.Processes, "processes", 1, "`PROCESSES` that the subscribers share")
+	fs.StringVar(&c.Publisher, "publisher", perf.Embedded, "`WHERE` messages come from: embedded "+
+		"in the server, tcp as a process of its own, or both in turn")
+	fs.IntVar(&c.Batch, "batch", 32, "`MESSAGES` that the embedded publisher hands over in a call")
+	fs.StringVar(&c.policy, "policy", "wait", "the slow-consumer `POLICY` that subscribers ask for; "+
+		"with any but wait, messages may be lost")
+	fs.IntVar(&c.streamMiB, "stream", perf.DefaultStreamBytes>>20, "memory of the server's "+
+		"stream, in `MiB`")
+	fs.IntVar(&c.Shards, "shards", 0, "`THREADS` that serve connections (default half of the cores)")
+	fs.StringVar(&c.Sender, "sender", "", "how bytes enter the `KERNEL`: auto, writev, uring or "+
+		"portable (default auto)")
+	fs.IntVar(&c.SubmitBytes, "submit", 0, "most `BYTES` of one submission to one socket (default "+
+		"the server's)")
+	fs.BoolVar(&c.noCeiling, "no-ceiling", false, "do not measure the bare kernel beside it")
+	fs.DurationVar(&c.Ceiling, "ceiling", 1500*time.Millisecond, "how `LONG` the bare kernel is "+
+		"measured beside each round")
+	fs.IntVar(&c.CeilingWrite, "ceiling-write", 0, "`BYTES` that one write of the ceiling offers "+
+		"(default whole segments up to 64 KiB)")
+}
+
+// defaults sets other defaults than a flag has: names and values in turn.
+func defaults(fs *flag.FlagSet, pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		f := fs.Lookup(pairs[i])
+		f.DefValue = pairs[i+1]
+		if err := f.Value.Set(f.DefValue); err != nil {
+			panic("perf: " + err.Error()) // a bug
+		}
+	}
+}
+
+// sizes adds the flags of workloads with one number of subscribers and one size.
+func (c *common) sizes(fs *flag.FlagSet) {
+	fs.IntVar(&c.Subscribers, "S", 64, "`SUBSCRIBERS`")
+	size(fs, &c.Size, 500)
+}
+
+// size adds -Z, and -z, which OpenAMQ's document writes.
+func size(fs *flag.FlagSet, v *int, def int) {
+	fs.IntVar(v, "Z", def, "`BYTES` of payload")
+	fs.IntVar(v, "z", def, "`BYTES` of payload, as -Z")
+}
+
+// parse reads the command line, and completes the Config.
+func (c *common) parse(e *environment, fs *flag.FlagSet) error {
+	operands, err := e.parse(fs)
+	if err != nil {
+		return err
+	}
+	if len(operands) > 0 {
+		return e.usage("%q is too much", operands[0])
+	}
+	c.Messages, c.Duration = uint64(c.messages), c.seconds
+	c.StreamBytes = c.streamMiB << 20
+	if c.noCeiling {
+		c.Ceiling = -1
+	}
+	kind, err := ring.ParsePolicyKind(c.policy)
+	if err != nil {
+		return e.usage("%v", err)
+	}
+	c.Policy = ring.Policy{Kind: kind}
+	if kind == ring.PolicyWaitFor {
+		c.Policy.For = time.Second
+	}
+	c.ChildArgs = c.childArgs
+	return nil
+}
+
+// lossless reports whether nothing may be lost.
+func (c *common) lossless() bool { return c.Policy.Kind == ring.PolicyWait }
+
+// messageCount is a number, or auto, which is 0.
+type messageCount uint64
+
+func (m *messageCount) String() string {
+	if *m == 0 {
+		return "auto"
+	}
+	return strconv.FormatUint(uint64(*m), 10)
+}
+
+// Set reads what was given on the command line.
+func (m *messageCount) Set(s string) error {
+	if s == "auto" {
+		*m = 0
+		return nil
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		return fmt.Errorf("%q is neither a number nor auto", s)
+	}
+	*m = messageCount(n)
+	return nil
+}
+
+// numbers is a list of whole numbers, with commas between them.
+type numbers []int
+
+func (n *numbers) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*n)), " ", ","), "[]")
+}
+
+// Set reads what was given on the command line.
+func (n *numbers) Set(s string) error {
+	*n = nil
+	for _, word := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || v < 1 {
+			return fmt.Errorf("%q is no list of numbers", s)
+		}
+		*n = append(*n, v)
+	}
+	slices.Sort(*n)
+	*n = slices.Compact(*n)
+	return nil
+}

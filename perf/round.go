@@ -1,0 +1,248 @@
+package perf
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fantail-io/fantail/engine"
+	"github.com/fantail-io/fantail/perf/hist"
+	"github.com/fantail-io/fantail/perf/load"
+	"github.com/fantail-io/fantail/perf/report"
+	"github.com/fantail-io/fantail/perf/usage"
+	"github.com/fantail-io/fantail/perf/worker"
+)
+
+const (
+	// readyTimeout bounds the time until all children are connected.
+	readyTimeout = 60 * time.Second
+	// quietTimeout ends a round in which nothing has been delivered for so long.
+	quietTimeout = 10 * time.Second
+	// endEvery is how often the end is said again: a lossy subscriber may have dropped it.
+	endEvery = 250 * time.Millisecond
+)
+
+// spec is what one round measures.
+type spec struct {
+	*Config
+	workload  string
+	step      string // for the progress
+	topic     string
+	form      form
+	publisher string
+}
+
+// outcome is what one round came to.
+type outcome struct {
+	published   uint64
+	seconds     float64 // from the first publish to the last delivery
+	counts      load.Counts
+	each        []subscriberResult
+	latency     *hist.Histogram
+	late        time.Duration
+	door        doorCounts
+	server      usage.Delta
+	subscribers usage.Delta
+	publisher   usage.Delta // of a process of its own
+	rss         report.RSS
+	foreign     float64
+	timeline    []report.Tick
+}
+
+// children are the processes of a round.
+type children struct {
+	subscribers []*worker.Process
+	publisher   *worker.Process
+	delivered   []atomic.Uint64 // by process, as it says
+	published   atomic.Uint64   // as the publisher's process says
+}
+
+func (c *children) close() {
+	var all sync.WaitGroup
+	for _, p := range c.subscribers {
+		all.Go(func() { p.Close() })
+	}
+	if c.publisher != nil {
+		all.Go(func() { c.publisher.Close() })
+	}
+	all.Wait()
+}
+
+func (c *children) sum() uint64 {
+	var n uint64
+	for i := range c.delivered {
+		n += c.delivered[i].Load()
+	}
+	return n
+}
+
+// run measures once.
+func (s *spec) run(ctx context.Context) (*outcome, error) {
+	srv, err := startServer(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	defer srv.close()
+	p, err := srv.engine.Publisher(s.topic)
+	if err != nil {
+		return nil, fmt.Errorf("perf: %w", err)
+	}
+	c, err := s.startChildren(ctx, srv.address())
+	defer c.close()
+	if err != nil {
+		return nil, err
+	}
+	o := &outcome{}
+	f := &flow{pattern: load.NewPattern(s.Size), form: s.form, messages: s.Messages,
+		duration: s.Duration, rate: s.Rate, batch: s.Batch, clock: load.NewClock()}
+	runtime.GC() // what the last round left behind is not this one's
+	counts, before := srv.counts(), usage.Now()
+	watch := s.watch(c, f)
+	err = s.publish(ctx, c, f, &embedded{p}, o)
+	if err == nil {
+		err = s.finish(ctx, c, p, o, f.started)
+	}
+	o.timeline = watch()
+	if err != nil {
+		return nil, err
+	}
+	o.server = usage.Now().Since(before)
+	o.door = srv.counts().since(counts)
+	o.rss.Server, _ = usage.Resident()
+	own := o.server.CPUSeconds() + o.subscribers.CPUSeconds() + o.publisher.CPUSeconds()
+	o.foreign = max(0, o.server.HostBusySeconds-own) /
+		(o.server.WallSeconds * cores())
+	return o, nil
+}
+
+// startChildren starts the subscribers, and the publisher where it is a process, and waits
+// until they are ready. The children are to be closed also where it fails.
+func (s *spec) startChildren(ctx context.Context, address string) (*children, error) {
+	c := &children{delivered: make([]atomic.Uint64, s.Processes)}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for i := range s.Processes {
+		config := subscribeConfig{Address: address, Topic: s.topic, Size: s.Size, Form: s.form,
+			Messages: s.Messages, Policy: s.Policy,
+			Subscribers: s.Subscribers*(i+1)/s.Processes - s.Subscribers*i/s.Processes}
+		p, err := worker.Start(SubscribeJob, config, worker.Options{
+			Args: s.childArgs(SubscribeJob, i+1), OnProgress: func(v json.RawMessage) {
+				var p subscribeProgress
+				if json.Unmarshal(v, &p) == nil {
+					c.delivered[i].Store(p.Delivered)
+				}
+			}})
+		if err != nil {
+			return c, err
+		}
+		c.subscribers = append(c.subscribers, p)
+	}
+	if s.publisher == TCP {
+		config := publishConfig{Address: address, Topic: s.topic, Size: s.Size, Form: s.form,
+			Messages: s.Messages, Duration: s.Duration, Rate: s.Rate, Batch: s.Batch}
+		p, err := worker.Start(PublishJob, config, worker.Options{
+			Args: s.childArgs(PublishJob, 1), OnProgress: func(v json.RawMessage) {
+				var p publishProgress
+				if json.Unmarshal(v, &p) == nil {
+					c.published.Store(p.Published)
+				}
+			}})
+		if err != nil {
+			return c, err
+		}
+		c.publisher = p
+		if err := p.Ready(ctx, nil); err != nil {
+			return c, err
+		}
+	}
+	for _, p := range c.subscribers {
+		if err := p.Ready(ctx, nil); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Config) childArgs(job string, number int) []string {
+	if c.ChildArgs == nil {
+		return nil
+	}
+	return c.ChildArgs(job, number)
+}
+
+// publish lets the messages out and sets what the publisher knows of the outcome.
+func (s *spec) publish(ctx context.Context, c *children, f *flow, to target, o *outcome) error {
+	if c.publisher == nil {
+		err := f.run(ctx, to)
+		o.published, o.late = f.published.Load(), f.late
+		return err
+	}
+	if err := c.publisher.Tell(start); err != nil {
+		return err
+	}
+	var r publishResult
+	if err := c.publisher.Result(ctx, &r); err != nil {
+		return err
+	}
+	o.published, o.late, o.publisher = r.Published, time.Duration(r.LateNS), r.Usage
+	f.started = r.Started
+	f.published.Store(r.Published)
+	return nil
+}
+
+// finish says the end until all subscribers have seen it, and collects what they got.
+func (s *spec) finish(ctx context.Context, c *children, p *engine.Publisher, o *outcome,
+	started int64) error {
+	results := make([]subscribeResult, len(c.subscribers))
+	failures := make([]error, len(c.subscribers))
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	for i, child := range c.subscribers {
+		all.Go(func() { failures[i] = child.Result(ctx, &results[i]) })
+	}
+	go func() { all.Wait(); close(done) }()
+	if err := s.sayEnd(ctx, c, p, done); err != nil {
+		return err
+	}
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	o.collect(results, started)
+	return nil
+}
+
+// sayEnd publishes the end again and again until done. Where nothing is delivered any more,
+// it tells the subscribers to stop: the figures say what is missing.
+func (s *spec) sayEnd(ctx context.Context, c *children, p *engine.Publisher,
+	done chan struct{}) error {
+	ticker := time.NewTicker(endEvery)
+	defer ticker.Stop()
+	last, heard := c.sum(), time.Now()
+	for {
+		// No room for the end means that it will be said again.
+		if err := p.Publish(nil); err != nil && err != engine.ErrBackPressure {
+			return fmt.Errorf("perf: end: %w", err)
+		}
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+		if now := c.sum(); now != last {
+			last, heard = now, time.Now()
+		}
+		if time.Since(heard) > quietTimeout {
+			heard = time.Now()
+			for _, child := range c.subscribers {
+				_ = child.Tell(stop) // one that has ended has nothing to stop
+			}
+		}
+	}
+}
