@@ -49,6 +49,7 @@ func newPortable() *portable {
 
 func (p *portable) add(c *Conn) error {
 	p.conns[c.slot] = c
+	c.ending = true // there may be more, or the end, behind what one read answers
 	go p.read1(c, c.io.portable)
 	go p.write1(c, c.io.portable)
 	return nil
@@ -147,7 +148,9 @@ func (p *portable) wait(timeout time.Duration) (events int) {
 		c.shard.canRead(c)
 		c.writable = true
 	}
-	return len(p.seen)
+	events = len(p.seen)
+	clear(p.seen) // it must not keep those that are gone
+	return events
 }
 
 func (p *portable) wake() {
@@ -215,6 +218,7 @@ func (p *portable) Flush(done func(slot int, n int, err error)) (syscalls int) {
 		}
 		done(c.slot, n, err)
 	}
+	clear(p.queue)
 	p.queue = p.queue[:0]
 	return int(p.calls.Swap(0))
 }
