@@ -81,7 +81,7 @@ func (e *environment) help(fs *flag.FlagSet) {
 	var names, texts []string
 	width := 0
 	fs.VisitAll(func(f *flag.Flag) {
-		value, text := flag.UnquoteUsage(f)
+		value, text, _ := strings.Cut(f.Usage, "|") // what the flag takes, and what it is
 		name := "--" + f.Name
 		if len(f.Name) == 1 {
 			name = "-" + f.Name

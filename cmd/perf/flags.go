@@ -25,10 +25,10 @@ type output struct {
 }
 
 func (o *output) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.json, "json", "", "write all figures to `FILE` as JSON")
-	fs.StringVar(&o.html, "report", "", "write a page with plots to `FILE`")
-	fs.StringVar(&o.bench, "gobench", "", "write Go's benchmark format to `FILE`, for benchstat")
-	fs.BoolVar(&o.quiet, "q", false, "no progress")
+	fs.StringVar(&o.json, "json", "", "FILE|write all figures to it as JSON")
+	fs.StringVar(&o.html, "report", "", "FILE|write a page with plots to it")
+	fs.StringVar(&o.bench, "gobench", "", "FILE|write Go's benchmark format to it, for benchstat")
+	fs.BoolVar(&o.quiet, "q", false, "|no progress")
 	o.profiling.register(fs)
 }
 
@@ -109,26 +109,26 @@ type common struct {
 
 func (c *common) register(fs *flag.FlagSet) {
 	c.output.register(fs)
-	fs.Var(&c.messages, "M", "`MESSAGES` of a round, or auto: as many as --seconds have time for")
-	fs.DurationVar(&c.seconds, "seconds", 2*time.Second, "how `LONG` a round publishes, with -M auto")
-	fs.IntVar(&c.Rounds, "rounds", 3, "measure so many `TIMES`; rates are medians")
-	fs.IntVar(&c.Processes, "processes", 1, "`PROCESSES` that the subscribers share")
-	fs.StringVar(&c.Publisher, "publisher", perf.Embedded, "`WHERE` messages come from: embedded "+
+	fs.Var(&c.messages, "M", "N|messages of a round, or auto: as many as there is time for")
+	span(fs, &c.seconds, "seconds", 2*time.Second, "T|how long a round publishes, with -M auto")
+	fs.IntVar(&c.Rounds, "rounds", 3, "N|measure so often; rates are medians")
+	fs.IntVar(&c.Processes, "processes", 1, "N|processes that the subscribers share")
+	fs.StringVar(&c.Publisher, "publisher", perf.Embedded, "WHERE|messages come from there: embedded "+
 		"in the server, tcp as a process of its own, or both in turn")
-	fs.IntVar(&c.Batch, "batch", 32, "`MESSAGES` that the embedded publisher hands over in a call")
-	fs.StringVar(&c.policy, "policy", "wait", "the slow-consumer `POLICY` that subscribers ask for; "+
+	fs.IntVar(&c.Batch, "batch", 32, "N|messages that the publisher hands over in one call")
+	fs.StringVar(&c.policy, "policy", "wait", "POLICY|what subscribers ask for, should they be slow; "+
 		"with any but wait, messages may be lost")
-	fs.IntVar(&c.streamMiB, "stream", perf.DefaultStreamBytes>>20, "memory of the server's "+
-		"stream, in `MiB`")
-	fs.IntVar(&c.Shards, "shards", 0, "`THREADS` that serve connections (default half of the cores)")
-	fs.StringVar(&c.Sender, "sender", "", "how bytes enter the `KERNEL`: auto, writev, uring or "+
+	fs.IntVar(&c.streamMiB, "stream", perf.DefaultStreamBytes>>20, "MIB|memory of the "+
+		"server's stream")
+	fs.IntVar(&c.Shards, "shards", 0, "N|threads that serve connections (default half of the cores)")
+	fs.StringVar(&c.Sender, "sender", "", "NAME|how bytes enter the kernel: auto, writev, uring or "+
 		"portable (default auto)")
-	fs.IntVar(&c.SubmitBytes, "submit", 0, "most `BYTES` of one submission to one socket (default "+
+	fs.IntVar(&c.SubmitBytes, "submit", 0, "BYTES|most of one submission to one socket (default "+
 		"the server's)")
-	fs.BoolVar(&c.noCeiling, "no-ceiling", false, "do not measure the bare kernel beside it")
-	fs.DurationVar(&c.Ceiling, "ceiling", 1500*time.Millisecond, "how `LONG` the bare kernel is "+
+	fs.BoolVar(&c.noCeiling, "no-ceiling", false, "|do not measure the bare kernel beside it")
+	span(fs, &c.Ceiling, "ceiling", 1500*time.Millisecond, "T|how long the bare kernel is "+
 		"measured beside each round")
-	fs.IntVar(&c.CeilingWrite, "ceiling-write", 0, "`BYTES` that one write of the ceiling offers "+
+	fs.IntVar(&c.CeilingWrite, "ceiling-write", 0, "BYTES|what one write of the ceiling offers "+
 		"(default whole segments up to 64 KiB)")
 }
 
@@ -145,14 +145,14 @@ func defaults(fs *flag.FlagSet, pairs ...string) {
 
 // sizes adds the flags of workloads with one number of subscribers and one size.
 func (c *common) sizes(fs *flag.FlagSet) {
-	fs.IntVar(&c.Subscribers, "S", 64, "`SUBSCRIBERS`")
+	fs.IntVar(&c.Subscribers, "S", 64, "N|subscribers")
 	size(fs, &c.Size, 500)
 }
 
 // size adds -Z, and -z, which OpenAMQ's document writes.
 func size(fs *flag.FlagSet, v *int, def int) {
-	fs.IntVar(v, "Z", def, "`BYTES` of payload")
-	fs.IntVar(v, "z", def, "`BYTES` of payload, as -Z")
+	fs.IntVar(v, "Z", def, "BYTES|payload of a message")
+	fs.IntVar(v, "z", def, "BYTES|as -Z")
 }
 
 // parse reads the command line, and completes the Config.
@@ -206,6 +206,31 @@ func (m *messageCount) Set(s string) error {
 	}
 	*m = messageCount(n)
 	return nil
+}
+
+// seconds is a time: a number of seconds, or with a unit, as 300ms.
+type seconds time.Duration
+
+func (v *seconds) String() string { return time.Duration(*v).String() }
+
+// Set reads what was given on the command line.
+func (v *seconds) Set(s string) error {
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < 1e6 {
+		*v = seconds(f * float64(time.Second))
+		return nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is no time", s)
+	}
+	*v = seconds(d)
+	return nil
+}
+
+// span adds a flag for a time.
+func span(fs *flag.FlagSet, v *time.Duration, name string, def time.Duration, usage string) {
+	*v = def
+	fs.Var((*seconds)(v), name, usage)
 }
 
 // numbers is a list of whole numbers, with commas between them.

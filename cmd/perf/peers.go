@@ -25,7 +25,7 @@ const peersFolder = "perf/peers"
 func runPeers(ctx context.Context, e *environment) error {
 	args := e.args
 	if len(args) > 0 && isHelp(args[0]) {
-		fmt.Fprintf(e.out, "perf peers [arguments of perf/peers]\n%s\n", peersAbout)
+		fmt.Fprintf(e.out, "perf peers [arguments of perf/peers]\n%s\n\n", peersAbout)
 		return nil
 	}
 	if len(args) > 0 && args[0] == "--" {

@@ -18,9 +18,9 @@ type profiling struct {
 }
 
 func (p *profiling) register(fs *flag.FlagSet) {
-	fs.StringVar(&p.kind, "profile", "", "take a profile of that `KIND`: "+
+	fs.StringVar(&p.kind, "profile", "", "KIND|take a profile: "+
 		strings.Join(profileKinds(), ", "))
-	fs.StringVar(&p.folder, "profile-dir", "", "the `FOLDER` for profiles; the server's own is "+
+	fs.StringVar(&p.folder, "profile-dir", "", "FOLDER|where profiles go; the server's own is "+
 		"there, and each child's in a folder of it; empty: perf-COMMAND-KIND")
 }
 

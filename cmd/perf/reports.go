@@ -13,8 +13,8 @@ var errWorse = errors.New("figures got worse")
 
 func runDiff(_ context.Context, e *environment) error {
 	fs := flag.NewFlagSet(e.command.name, flag.ContinueOnError)
-	threshold := fs.Float64("threshold", 5, "what is called better or worse, in `PERCENT`")
-	fail := fs.Bool("fail", false, "exit with 1 where a figure got worse")
+	threshold := fs.Float64("threshold", 5, "PERCENT|what is called better or worse")
+	fail := fs.Bool("fail", false, "|exit with 1 where a figure got worse")
 	operands, err := e.parse(fs)
 	if err != nil {
 		return err
@@ -39,8 +39,8 @@ func runDiff(_ context.Context, e *environment) error {
 func runShow(_ context.Context, e *environment) error {
 	fs := flag.NewFlagSet(e.command.name, flag.ContinueOnError)
 	var o output
-	fs.StringVar(&o.html, "report", "", "write a page with plots to `FILE`")
-	fs.StringVar(&o.bench, "gobench", "", "write Go's benchmark format to `FILE`, for benchstat")
+	fs.StringVar(&o.html, "report", "", "FILE|write a page with plots to it")
+	fs.StringVar(&o.bench, "gobench", "", "FILE|write Go's benchmark format to it, for benchstat")
 	operands, err := e.parse(fs)
 	if err != nil {
 		return err

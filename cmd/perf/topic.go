@@ -38,12 +38,12 @@ type topicFlags struct {
 }
 
 func (t *topicFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&t.config.Server, "s", "localhost", "the server's `HOST:PORT`; the port is "+
+	fs.StringVar(&t.config.Server, "s", "localhost", "HOST:PORT|the server; the port is "+
 		"7400 where there is none")
-	fs.IntVar(&t.once, "O", 1, "`1` ends after a round, 0 goes on for ever")
-	fs.IntVar(&t.config.Topics, "T", 0, "load the topic index with so many `TOPICS`, "+
+	fs.IntVar(&t.once, "O", 1, "0/1|1 ends after a round, 0 goes on for ever")
+	fs.IntVar(&t.config.Topics, "T", 0, "N|load the topic index with so many topics, "+
 		"test.topic.0 and so on; a subscriber opens a connection for each")
-	fs.StringVar(&t.tokenFile, "token-file", "", "`FILE` with the secret that the server asks for")
+	fs.StringVar(&t.tokenFile, "token-file", "", "FILE|has the secret that the server asks for")
 }
 
 // maxTokenFile bounds a token's file: 4 KiB.
@@ -79,11 +79,11 @@ func runTopicPublish(ctx context.Context, e *environment) error {
 	var settle int
 	t.register(fs)
 	o.register(fs)
-	fs.Uint64Var(&t.config.Messages, "M", 1000, "`MESSAGES`")
-	fs.IntVar(&t.config.Subscribers, "S", 1, "`SUBSCRIBERS` to wait for")
+	fs.Uint64Var(&t.config.Messages, "M", 1000, "N|messages")
+	fs.IntVar(&t.config.Subscribers, "S", 1, "N|subscribers to wait for")
 	size(fs, &t.config.Size, 500)
-	fs.IntVar(&settle, "W", 0, "pause between rounds, with -O 0, in `MS`")
-	fs.IntVar(&t.config.Batch, "batch", 32, "`MESSAGES` that are prepared at once")
+	fs.IntVar(&settle, "W", 0, "MS|pause between rounds, with -O 0")
+	fs.IntVar(&t.config.Batch, "batch", 32, "N|messages that are prepared at once")
 	if operands, err := e.parse(fs); err != nil {
 		return err
 	} else if len(operands) > 0 {
@@ -121,8 +121,8 @@ func runTopicSubscribe(ctx context.Context, e *environment) error {
 	var policy string
 	t.register(fs)
 	p.register(fs)
-	fs.IntVar(&t.config.Many, "many", 1, "so many `SUBSCRIBERS`, a connection each")
-	fs.StringVar(&policy, "policy", "wait", "the slow-consumer `POLICY` to ask for; with any but "+
+	fs.IntVar(&t.config.Many, "many", 1, "N|so many subscribers, a connection each")
+	fs.StringVar(&policy, "policy", "wait", "POLICY|what to ask for, should they be slow; with any but "+
 		"wait, messages may be lost")
 	if operands, err := e.parse(fs); err != nil {
 		return err

@@ -92,9 +92,9 @@ func runCeiling(ctx context.Context, e *environment) error {
 	var c common
 	c.output.register(fs)
 	c.sizes(fs)
-	fs.DurationVar(&c.Duration, "seconds", 2*time.Second, "how `LONG` a round writes")
-	fs.IntVar(&c.Rounds, "rounds", 3, "measure so many `TIMES`; the rate is their median")
-	fs.IntVar(&c.CeilingWrite, "write", 0, "`BYTES` that one write offers (default whole segments "+
+	span(fs, &c.Duration, "seconds", 2*time.Second, "T|how long a round writes")
+	fs.IntVar(&c.Rounds, "rounds", 3, "N|measure so often; the rate is the median")
+	fs.IntVar(&c.CeilingWrite, "write", 0, "BYTES|what one write offers (default whole segments "+
 		"up to 64 KiB)")
 	if operands, err := e.parse(fs); err != nil {
 		return err
@@ -114,9 +114,9 @@ func runAMS(ctx context.Context, e *environment) error {
 	c.register(fs)
 	var a perf.AMSConfig
 	sizes, counts := numbers{20, 200, 2_000, 20_000}, numbers{1, 2}
-	fs.Float64Var(&a.Scale, "scale", 1, "`PART` of the 200 MB that each run carries")
-	fs.Var(&sizes, "sizes", "`BYTES` of payload, with commas between them")
-	fs.Var(&counts, "subscribers", "`SUBSCRIBERS`, with commas between them")
+	fs.Float64Var(&a.Scale, "scale", 1, "PART|of the 200 MB that each run carries")
+	fs.Var(&sizes, "sizes", "N,N…|payloads, in bytes")
+	fs.Var(&counts, "subscribers", "N,N…|numbers of subscribers")
 	defaults(fs, "rounds", "1", "ceiling", "500ms")
 	if err := c.parse(e, fs); err != nil {
 		return err
@@ -135,8 +135,8 @@ func runLatency(ctx context.Context, e *environment) error {
 	c.register(fs)
 	size(fs, &c.Size, 500)
 	counts := numbers{1, 64}
-	fs.Float64Var(&c.Rate, "rate", perf.DefaultRate, "`MESSAGES` that are due each second")
-	fs.Var(&counts, "subscribers", "`SUBSCRIBERS`, with commas between them")
+	fs.Float64Var(&c.Rate, "rate", perf.DefaultRate, "N|messages that are due each second")
+	fs.Var(&counts, "subscribers", "N,N…|numbers of subscribers")
 	if err := c.parse(e, fs); err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func runSweep(ctx context.Context, e *environment) error {
 	c.sizes(fs)
 	counts, sizes := numbers{1, 4, 16, 64, 256}, numbers{20, 200, 500, 2_000, 20_000}
 	noCurve := false
-	fs.Var(&counts, "subscribers", "the grid's `SUBSCRIBERS`, with commas between them")
-	fs.Var(&sizes, "sizes", "the grid's `BYTES` of payload, with commas between them")
-	fs.BoolVar(&noCurve, "no-curve", false, "only the grid")
+	fs.Var(&counts, "subscribers", "N,N…|the grid's numbers of subscribers")
+	fs.Var(&sizes, "sizes", "N,N…|the grid's payloads, in bytes")
+	fs.BoolVar(&noCurve, "no-curve", false, "|only the grid")
 	defaults(fs, "rounds", "1", "seconds", "700ms", "ceiling", "500ms")
 	if err := c.parse(e, fs); err != nil {
 		return err
