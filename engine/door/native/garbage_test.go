@@ -155,7 +155,9 @@ func FuzzSession(f *testing.F) {
 		mine, theirs := net.Pipe()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		l.admit(theirs, l.shards[0])
+		if err := l.admit(theirs, l.shards[0]); err != nil {
+			t.Fatal(err)
+		}
 		var drained sync.WaitGroup
 		drained.Go(func() { _, _ = io.Copy(io.Discard, mine) })
 		cut = min(max(cut, 0), len(b))

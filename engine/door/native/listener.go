@@ -113,27 +113,29 @@ func (l *Listener) accept() {
 	delay := time.Duration(0)
 	for turn := 0; ; turn++ {
 		nc, err := l.ln.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return
+		if err == nil {
+			err = l.admit(nc, l.shards[turn%len(l.shards)])
+		}
+		switch {
+		case err == nil:
+			delay = 0
+		case errors.Is(err, net.ErrClosed):
+			return
+		default:
+			if delay == 0 {
+				l.log.Warn("native: accept", "error", err)
 			}
 			l.mu.Lock()
 			l.mu.retries++
 			l.mu.Unlock()
-			if delay == 0 {
-				l.log.Warn("native: accept", "error", err)
-			}
 			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
 			time.Sleep(delay)
-			continue
 		}
-		delay = 0
-		l.admit(nc, l.shards[turn%len(l.shards)])
 	}
 }
 
-// admit hands a connection to a shard, or refuses it.
-func (l *Listener) admit(nc net.Conn, s *shard) {
+// admit hands a connection to a shard, or refuses it. The error is the machine's.
+func (l *Listener) admit(nc net.Conn, s *shard) error {
 	address := nc.RemoteAddr().String()
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		address = host
@@ -144,7 +146,7 @@ func (l *Listener) admit(nc net.Conn, s *shard) {
 		_ = nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		_, _ = nc.Write(native.AppendError(nil, err))
 		nc.Close()
-		return
+		return nil
 	}
 	l.tune(nc)
 	err := s.netio.Adopt(nc, func(c *netio.Conn) netio.Session {
@@ -156,8 +158,8 @@ func (l *Listener) admit(nc net.Conn, s *shard) {
 	if err != nil {
 		nc.Close()
 		l.left(address)
-		l.log.Warn("native: adopt a connection", "remote", address, "error", err)
 	}
+	return err
 }
 
 // tune sets what the data path wants of a socket: messages leave at once, and a peer that
