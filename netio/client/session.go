@@ -95,7 +95,11 @@ func (c *Client) serve(l *link) error {
 	sent := s.send()
 	// The peer may have said why it ends, or has to take what was sent last: a close with
 	// unread bytes would throw both away.
-	s.linger()
+	if sent == errGoodbye || !c.isClosing() {
+		s.linger()
+	} else {
+		l.conn.Close()
+	}
 	why := <-read
 	if sent == errGoodbye && why == io.EOF {
 		return nil
@@ -105,6 +109,12 @@ func (c *Client) serve(l *link) error {
 		return &ConnectionError{Address: c.address, Op: "read", Err: why}
 	}
 	return &ConnectionError{Address: c.address, Op: "write", Err: sent}
+}
+
+func (c *Client) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.closing
 }
 
 // linger gives the reader a last deadline.
@@ -133,8 +143,8 @@ func (s *serving) send() error {
 		if flight == nil {
 			return nil
 		}
-		_, err = s.conn.Write(flight)
 		c.batches.Add(1)
+		_, err = s.conn.Write(flight)
 		c.mu.Lock()
 		c.mu.out.put(flight)
 		c.mu.Unlock()

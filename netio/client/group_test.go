@@ -1,0 +1,335 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fantail-io/fantail/netio/wire/native"
+	"github.com/fantail-io/fantail/ring"
+	"github.com/fantail-io/fantail/ring/wait"
+)
+
+// groups runs a test with each way to poll that there is here.
+func groups(t *testing.T, test func(t *testing.T, g *Group)) {
+	t.Helper()
+	for name, make := range map[string]func() (backend, error){
+		"native":   func() (backend, error) { return newBackend(GroupConfig{ReadBytes: 4 << 10}) },
+		"portable": func() (backend, error) { return newPortableGroup(GroupConfig{}), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := make()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &Group{backend: b}
+			defer g.Close()
+			test(t, g)
+		})
+	}
+}
+
+func addTest(t testing.TB, g *Group, s *Subscription) *Subscription {
+	t.Helper()
+	if err := g.Add(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// gather polls until each of its subscriptions has as many messages and gaps as are wanted.
+func gather(t testing.TB, g *Group, want map[*Subscription]int) map[*Subscription][]got {
+	t.Helper()
+	all := make(map[*Subscription][]got)
+	enough := func() bool {
+		for s, n := range want {
+			if len(all[s]) < n {
+				return false
+			}
+		}
+		return true
+	}
+	ctx := patient(t)
+	for !enough() {
+		n, err := g.Poll(ctx, func(s *Subscription, m *Message) { all[s] = append(all[s], keep(m)) })
+		if err != nil || n == 0 {
+			t.Fatalf("%d, %v; so far %v", n, err, all)
+		}
+	}
+	return all
+}
+
+func TestGroup(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		stream, want := sample()
+		c := dialTest(t, serve(t, control, sending(stream)), Config{})
+		wanted := make(map[*Subscription]int)
+		for range 5 {
+			wanted[addTest(t, g, subscribeTest(t, c, ">"))] = len(want)
+		}
+		for s, all := range gather(t, g, wanted) {
+			if !reflect.DeepEqual(all, want) {
+				t.Errorf("%v", all)
+			}
+			if st := s.Stats(); st.Messages != 7 || st.Gaps != 1 || st.Bytes != uint64(len(stream)) {
+				t.Errorf("%+v", st)
+			}
+		}
+	})
+}
+
+// What a subscription had read before it joined is not lost.
+func TestGroupTakesWhatWasRead(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		stream, want := sample()
+		c := dialTest(t, serve(t, control, sending(stream)), Config{})
+		s := subscribeTest(t, c, ">")
+		first := collect(t, s, 2)
+		addTest(t, g, s)
+		all := append(first, gather(t, g, map[*Subscription]int{s: len(want) - 2})[s]...)
+		if !reflect.DeepEqual(all, want) {
+			t.Errorf("%v", all)
+		}
+	})
+}
+
+// Frames longer than the read buffer, split over many reads, of several members at once.
+func TestGroupLongMessages(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		var stream []byte
+		for i := range uint64(20) {
+			stream = append(stream, data(i+1, string(make([]byte, 3000*int(i))))...)
+		}
+		c := dialTest(t, serve(t, control, sending(stream)), Config{ReadBytes: 4 << 10})
+		want := make(map[*Subscription]int)
+		for range 3 {
+			want[addTest(t, g, subscribeTest(t, c, ">"))] = 20
+		}
+		for _, all := range gather(t, g, want) {
+			for i, m := range all {
+				if m.Sequence != uint64(i+1) || len(m.Payload) != 3000*i {
+					t.Errorf("%d: sequence %d, %d bytes", i, m.Sequence, len(m.Payload))
+				}
+			}
+		}
+	})
+}
+
+func TestGroupReconnects(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		c := dialTest(t, serve(t, control, once(streamID, 1, data(1, "x")),
+			once(streamID, 5, data(5, "y")), once(99, 1, data(1, "z")), sending(nil)), fast())
+		s := addTest(t, g, subscribeTest(t, c, ">"))
+		all := gather(t, g, map[*Subscription]int{s: 5})[s]
+		want := []got{
+			{1, "", "x", Gap{}},
+			{2, "", "", Gap{First: 2, Last: 4, Count: 3, Reason: ring.GapReconnect}},
+			{5, "", "y", Gap{}},
+			{0, "", "", Gap{Reason: ring.GapReconnect}},
+			{1, "", "z", Gap{}},
+		}
+		if !reflect.DeepEqual(all[:5], want) {
+			t.Errorf("%v", all)
+		}
+	})
+}
+
+// A member that ends is told of once, and the others go on.
+func TestGroupMemberEnds(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		more := make(chan struct{})
+		slow := append(data(1, "x"), native.AppendError(nil, native.ErrSlowConsumer)...)
+		c := dialTest(t, serve(t, control, once(streamID, 1, slow), func(p *peer) {
+			p.subscribed(streamID, 1)
+			<-more
+			p.send(data(1, "y"))
+			p.untilEnd()
+		}), fast())
+		bad := addTest(t, g, subscribeTest(t, c, "bad"))
+		good := addTest(t, g, subscribeTest(t, c, "good"))
+		gather(t, g, map[*Subscription]int{bad: 1})
+		var end *MemberError
+		if _, err := g.Poll(patient(t), nil); !errors.As(err, &end) || end.Subscription != bad ||
+			!errors.Is(err, native.ErrSlowConsumer) {
+			t.Fatalf("%v", err)
+		}
+		close(more)
+		gather(t, g, map[*Subscription]int{good: 1})
+		bad.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		defer cancel()
+		if n, err := g.Poll(ctx, nil); n != 0 || err != context.DeadlineExceeded {
+			t.Errorf("%d, %v", n, err)
+		}
+	})
+}
+
+func TestGroupHeartbeats(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		config := fast()
+		config.HeartbeatTimeout = minHeartbeatTimeout
+		answered := make(chan bool, 1)
+		c := dialTest(t, serve(t, control, func(p *peer) {
+			p.subscribed(streamID, 1)
+			p.send(native.AppendHeartbeat(nil, native.Heartbeat{Sequence: 3}))
+			h, _, _ := p.next()
+			answered <- h.Sequence == 3 && h.Flags == native.FlagReply
+			for ok := true; ok; { // and is silent from now on
+				_, _, ok = p.next()
+			}
+		}, func(p *peer) {
+			p.subscribed(streamID, 9)
+			p.send(data(9, "x"))
+			p.untilEnd()
+		}), config)
+		s := addTest(t, g, subscribeTest(t, c, ">"))
+		all := gather(t, g, map[*Subscription]int{s: 2})[s]
+		if !all[0].isReconnect() || all[1].Sequence != 9 || !<-answered {
+			t.Errorf("%v", all)
+		}
+	})
+}
+
+// Members come and go, and are closed, while the group is polled, and from its function.
+func TestGroupChangesWhilePolled(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
+		seen := make(chan *Subscription, 100)
+		ctx, cancel := context.WithCancel(patient(t))
+		var polling sync.WaitGroup
+		polling.Go(func() {
+			for {
+				_, err := g.Poll(ctx, func(s *Subscription, m *Message) {
+					seen <- s
+					if s.Pattern() == "self" {
+						s.Close()
+					}
+				})
+				if err != nil {
+					if err != context.Canceled {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+		for _, pattern := range []string{"a", "self", "b", "self", "c"} {
+			s := addTest(t, g, subscribeTest(t, c, pattern))
+			if got := <-seen; got != s {
+				t.Errorf("a message of %s where %s is new", got.Pattern(), pattern)
+			}
+			if pattern == "b" {
+				s.Close()
+			}
+		}
+		cancel()
+		polling.Wait()
+	})
+}
+
+func TestGroupClose(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
+		s := addTest(t, g, subscribeTest(t, c, ">"))
+		if err := g.Add(s); err != ErrGrouped {
+			t.Errorf("added twice: %v", err)
+		}
+		if _, err := s.Poll(1, nil); err != ErrGrouped {
+			t.Errorf("polled beside the group: %v", err)
+		}
+		gather(t, g, map[*Subscription]int{s: 1})
+		done := make(chan error)
+		go func() {
+			_, err := g.Poll(context.Background(), nil)
+			done <- err
+		}()
+		g.Close()
+		g.Close()
+		if err := <-done; err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+		if _, err := s.Poll(1, nil); err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+		other := subscribeTest(t, c, ">")
+		if err := g.Add(other); err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+		collect(t, other, 1) // it is as it was
+		other.Close()
+		if err := g.Add(other); err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+		if _, err := g.Poll(patient(t), nil); err != ErrClosed {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A group that is never polled gives everything back too.
+func TestGroupNeverPolled(t *testing.T) {
+	groups(t, func(t *testing.T, g *Group) {
+		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
+		addTest(t, g, subscribeTest(t, c, ">")).Close()
+		addTest(t, g, subscribeTest(t, c, ">"))
+		c.Close()
+	})
+}
+
+func TestGroupConfig(t *testing.T) {
+	for _, n := range []int{-1, 1, 1 << 30} {
+		if _, err := NewGroup(GroupConfig{ReadBytes: n}); err == nil {
+			t.Errorf("ReadBytes %d", n)
+		}
+	}
+	for _, w := range []wait.Strategy{wait.Adaptive, wait.Busy, wait.Yield, wait.Park} {
+		g, err := NewGroup(GroupConfig{Wait: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := dialTest(t, serve(t, control, sending(data(1, "x"))), Config{})
+		s := addTest(t, g, subscribeTest(t, c, ">"))
+		gather(t, g, map[*Subscription]int{s: 1})
+		g.Close()
+	}
+}
+
+// BenchmarkGroup reads what one goroutine writes, on loopback: both ends' costs.
+func BenchmarkGroup(b *testing.B) {
+	for _, subs := range []int{1, 16} {
+		b.Run(fmt.Sprint("subs=", subs, "/size=500"), func(b *testing.B) {
+			message := data(1, string(make([]byte, 500)))
+			chunk := slices.Repeat(message, 64<<10/len(message))
+			c := dialTest(b, serve(b, control, func(p *peer) {
+				p.subscribed(streamID, 1)
+				for p.send(chunk) {
+				}
+			}), Config{Reconnect: Reconnect{Disabled: true}})
+			g, err := NewGroup(GroupConfig{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer g.Close()
+			for range subs {
+				addTest(b, g, subscribeTest(b, c, ">"))
+			}
+			ctx, sum, messages := patient(b), uint64(0), 0
+			fn := func(s *Subscription, m *Message) { sum += m.Sequence }
+			b.ReportAllocs()
+			for b.Loop() {
+				n, err := g.Poll(ctx, fn)
+				if err != nil {
+					b.Fatal(err)
+				}
+				messages += n
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/msg")
+			b.ReportMetric(float64(messages)/float64(b.N), "msgs/poll")
+		})
+	}
+}
