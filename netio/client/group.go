@@ -34,14 +34,6 @@ type backend interface {
 	close()
 }
 
-// member is where a subscription is in its group; that of its polling goroutine.
-type member struct {
-	slot  int           // epollGroup: its place in slots; 0: none
-	ready bool          // epollGroup: in the ready list
-	rest  []byte        // epollGroup: a frame's beginning, until the rest comes
-	turn  chan struct{} // portableGroup: its goroutine may go on
-}
-
 // NewGroup makes an empty group. Close it when done.
 func NewGroup(cfg GroupConfig) (*Group, error) {
 	if cfg.ReadBytes == 0 {

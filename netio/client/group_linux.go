@@ -24,6 +24,14 @@ const (
 	spinPolls = 64
 )
 
+// member is where a subscription is in its group; that of its polling goroutine.
+type member struct {
+	slot  int           // its place in slots; 0: none
+	ready bool          // in the ready list
+	rest  []byte        // a frame's beginning, until the rest comes
+	turn  chan struct{} // portableGroup: its goroutine may go on
+}
+
 // epollGroup polls descriptors that the runtime's poller knows nothing of. Events are
 // edge-triggered: a member is in the ready list from its event until a read came back with
 // less than it had room for, so that a busy one costs a read a turn and nothing else.
