@@ -1,7 +1,7 @@
 package main
 
-const help = `peers runs the same workload on Fantail and on other messaging systems, one after the other,
-round after round, and prints what each did and the ratios between them.
+const help = `peers runs the same workload on Fantail and on other messaging systems, one after
+the other, round after round, and prints what each did and the ratios between them.
 
 usage: peers [flags] [openamq | latency | ams | all]      (default: openamq)
 

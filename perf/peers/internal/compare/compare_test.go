@@ -111,8 +111,9 @@ func (b broken) Publisher(string, load.Workload) child.Command   { return child.
 func TestRoundsAlternateAndFailuresAreKept(t *testing.T) {
 	var calls []string
 	var steps []Step
-	p := Plan{Rounds: 3, Workloads: []load.Workload{{Name: "x", Subscribers: 1, Bytes: 20, Messages: 1}},
-		Progress: func(s Step) { steps = append(steps, s) }}
+	p := Plan{Rounds: 3,
+		Workloads: []load.Workload{{Name: "x", Subscribers: 1, Bytes: 20, Messages: 1}},
+		Progress:  func(s Step) { steps = append(steps, s) }}
 	for _, name := range []string{"a", "b", "c"} {
 		p.Peers = append(p.Peers, broken{name: name, calls: &calls})
 	}
