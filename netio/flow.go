@@ -232,7 +232,7 @@ func (s *Shard) submit() (worked bool) {
 }
 
 func (s *Shard) flush() {
-	s.stats.syscalls.Add(uint64(s.sender.Flush(s.sent)))
+	s.stats.syscalls.Add(uint64(s.sender.Flush(s.report)))
 }
 
 // prepare queues one submission of c, and reports whether there is one.

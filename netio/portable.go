@@ -21,6 +21,7 @@ type portable struct {
 	queue []*Conn // what Flush submits
 	conns map[int]*Conn
 	calls atomic.Uint64
+	timer *time.Timer // of wait
 }
 
 // portableBuffer bounds each direction of a connection, in bytes.
@@ -44,7 +45,8 @@ func newPortableConn(nc net.Conn) *portableConn {
 }
 
 func newPortable() *portable {
-	return &portable{bell: make(chan struct{}, 1), conns: make(map[int]*Conn)}
+	return &portable{bell: make(chan struct{}, 1), conns: make(map[int]*Conn),
+		timer: time.NewTimer(time.Hour)}
 }
 
 func (p *portable) add(c *Conn) error {
@@ -132,9 +134,9 @@ func (p *portable) wait(timeout time.Duration) (events int) {
 	if timeout != 0 {
 		var after <-chan time.Time
 		if timeout > 0 {
-			timer := time.NewTimer(timeout)
-			defer timer.Stop()
-			after = timer.C
+			p.timer.Reset(timeout)
+			defer p.timer.Stop()
+			after = p.timer.C
 		}
 		select {
 		case <-p.bell:

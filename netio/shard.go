@@ -40,10 +40,11 @@ type Shard struct {
 	to        []*Conn // and who still has to get it
 	behind    []*Conn // who gets behindRun once pending is delivered
 	ranges    []ring.Range
-	scratch   []byte // gathered small ranges of one batch
-	used      int    // of scratch
-	buffer    []byte // what is read
-	now       int64  // at the turn's start
+	scratch   []byte                           // gathered small ranges of one batch
+	used      int                              // of scratch
+	report    func(slot int, n int, err error) // s.sent, made once
+	buffer    []byte                           // what is read
+	now       int64                            // at the turn's start
 	ticked    int64
 	evicted   uint64 // the block at which old ranges were last evicted
 	idle      chan struct{}
@@ -85,6 +86,7 @@ func StartShard(c ShardConfig) (*Shard, error) {
 	s := &Shard{config: c, stream: c.Stream, idler: wait.Idler{Strategy: c.Wait},
 		done: make(chan struct{}), buffer: make([]byte, readBytes),
 		scratch: make([]byte, scratchBytes), ranges: make([]ring.Range, 0, 4*viewsMax)}
+	s.report = s.sent
 	started := make(chan error)
 	go func() {
 		// io_uring and pinning both tie the shard to this thread.
