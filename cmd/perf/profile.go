@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -73,7 +74,14 @@ func (p *profiling) start() (end func(), err error) {
 	f.Close()
 	modes := append(slices.Clone(kinds[i].modes), profile.ProfilePath(p.folder), profile.Quiet,
 		profile.NoShutdownHook)
-	return profile.Start(modes...).Stop, nil
+	started := profile.Start(modes...)
+	return func() {
+		if kinds[i].file == "mem.pprof" {
+			runtime.GC() // the profile is as of the last collection but one
+			runtime.GC()
+		}
+		started.Stop()
+	}, nil
 }
 
 // childArgs are what a child's command line gets, so that it takes the same profile.

@@ -11,7 +11,7 @@ const (
 	chartWidth  = 760
 	chartHeight = 280
 	marginLeft  = 64
-	marginRight = 16
+	marginRight = 30
 	marginTop   = 12
 	marginFoot  = 44
 )
@@ -94,6 +94,17 @@ func (c *curves) svg() template.HTML {
 	}
 	b.WriteString("</svg>")
 	return template.HTML(legend(names(c.series)) + b.String())
+}
+
+// named answers the curve of that name: a new one where there is none yet.
+func (c *curves) named(name string) *series {
+	for i := range c.series {
+		if c.series[i].name == name {
+			return &c.series[i]
+		}
+	}
+	c.series = append(c.series, series{name: name})
+	return &c.series[len(c.series)-1]
 }
 
 func names(list []series) []string {

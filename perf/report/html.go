@@ -74,7 +74,7 @@ func tiles(r *Result) []tile {
 		list = append(list, tile{"of the ceiling", Percent(r.CeilingShare),
 			"which is " + Rate(r.CeilingPerS) + "/s"})
 	}
-	if r.Latency != nil {
+	if r.Latency != nil && r.OfferedPerS > 0 {
 		list = append(list, tile{"latency p50", Span(r.Latency.P50),
 			"p99 " + Span(r.Latency.P99)})
 	}
@@ -82,6 +82,13 @@ func tiles(r *Result) []tile {
 	if r.CPU != nil {
 		list = append(list, tile{"CPU a delivery", Span(int64(1000 * r.CPU.Server)),
 			"server; subscriber " + Span(int64(1000*r.CPU.Subscribers))})
+	}
+	if r.AllocsPerPublish != nil {
+		remark := "objects"
+		if r.GC != nil {
+			remark = fmt.Sprintf("%d collections", r.GC.Server.Collections)
+		}
+		list = append(list, tile{"allocations a publish", digits(*r.AllocsPerPublish), remark})
 	}
 	if r.SyscallsPerDelivery != nil {
 		list = append(list, tile{"system calls a delivery", digits(*r.SyscallsPerDelivery),

@@ -5,17 +5,37 @@ import (
 	"io"
 )
 
-// writeParts writes a line for each part, with the columns that any of them has.
+// writeParts writes a line for each part: first those that ran flat out, then those at a
+// rate.
 func writeParts(w io.Writer, r *Report) {
-	fmt.Fprintf(w, "%s\n\n", r.Workload)
+	fmt.Fprintf(w, "%s\n", r.Workload)
+	var flat, paced []Result
+	for _, p := range r.Parts {
+		if p.OfferedPerS > 0 {
+			paced = append(paced, p)
+			continue
+		}
+		p.Latency = nil // how long the queues are is no latency
+		flat = append(flat, p)
+	}
+	for _, list := range [][]Result{flat, paced} {
+		if len(list) > 0 {
+			fmt.Fprintln(w)
+			writeLines(w, list)
+		}
+	}
+}
+
+// writeLines writes a line for each part, with the columns that any of them has.
+func writeLines(w io.Writer, parts []Result) {
 	var has struct{ offered, latency, ceiling, cpu bool }
 	variants := false
-	for _, p := range r.Parts {
+	for _, p := range parts {
 		has.offered = has.offered || p.OfferedPerS > 0
 		has.latency = has.latency || p.Latency != nil
 		has.ceiling = has.ceiling || p.CeilingShare > 0
 		has.cpu = has.cpu || p.CPU != nil
-		variants = variants || p.Variant != ""
+		variants = variants || p.Variant != parts[0].Variant
 	}
 	t := table{head: []string{"subscribers", "bytes"}}
 	column := func(shown bool, name string) {
@@ -35,7 +55,7 @@ func writeParts(w io.Writer, r *Report) {
 	column(has.cpu, "subscribers")
 	column(true, "lost")
 	column(variants, "variant")
-	for _, p := range r.Parts {
+	for _, p := range parts {
 		row := []string{Count(uint64(p.Subscribers)), Count(uint64(p.Size))}
 		cell := func(shown, known bool, figure string) {
 			switch {

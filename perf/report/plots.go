@@ -25,7 +25,8 @@ func plots(r *Report) []plot {
 	}
 	if len(r.Parts) > 0 {
 		add(amsPlot(r))
-		add(sweepPlot(r))
+		add(gridPlot(r))
+		add(saturationPlot(r))
 		add(variantsPlot(r))
 	} else {
 		add(roundsPlot(&r.Result))
@@ -84,8 +85,9 @@ func latencyPlot(results []Result) (plot, bool) {
 		yShow:  shortSpan,
 		xTicks: []float64{0, 1, 2, 3, 4, 5, 6}, xNames: []string{"0", "90", "99", "99.9",
 			"99.99", "99.999", "99.9999"}}
+	open := slices.ContainsFunc(results, func(r Result) bool { return r.OfferedPerS > 0 })
 	for _, r := range results {
-		if len(r.LatencyCurve) < 2 || len(c.series) == 6 {
+		if len(r.LatencyCurve) < 2 || len(c.series) == 6 || open && r.OfferedPerS == 0 {
 			continue
 		}
 		s := series{name: plural(r.Subscribers, "subscriber")}
@@ -105,7 +107,7 @@ func latencyPlot(results []Result) (plot, bool) {
 	n := int(min(far, 6)) + 1
 	c.xTicks, c.xNames = c.xTicks[:n], c.xNames[:n]
 	lead := "From the time at which a message was due to the time at which it was checked."
-	if results[0].OfferedPerS == 0 {
+	if !open {
 		lead = "From publish to check, at full load: what waits in queues counts."
 	}
 	return plot{Title: "Latency", Lead: lead, Chart: c.svg()}, true
@@ -158,25 +160,24 @@ func amsPlot(r *Report) (plot, bool) {
 		"Ethernet.", Chart: bars("messages a second beside AMS", list, true)}, len(list) > 0
 }
 
-// sweepPlot draws deliveries by subscribers, a curve for each size.
-func sweepPlot(r *Report) (plot, bool) {
+// gridPlot draws deliveries by subscribers, a curve for each size.
+func gridPlot(r *Report) (plot, bool) {
 	if r.Workload != "sweep" {
 		return plot{}, false
 	}
 	c := curves{label: "deliveries a second by subscribers", xName: "subscribers", xLog: true,
 		yLog: true, yShow: shortRate}
 	for _, p := range r.Parts {
-		i := slices.IndexFunc(c.series, func(s series) bool {
-			return s.name == Count(uint64(p.Size))+" B"
-		})
-		if i < 0 {
-			i = len(c.series)
-			c.series = append(c.series, series{name: Count(uint64(p.Size)) + " B"})
+		if p.OfferedPerS > 0 {
+			continue
 		}
-		s := &c.series[i]
-		s.points = append(s.points, xy{float64(p.Subscribers), p.DeliveredPerS,
-			fmt.Sprintf("%s × %s: %s/s, %s", plural(p.Subscribers, "subscriber"), s.name,
-				Rate(p.DeliveredPerS), Percent(p.CeilingShare)+" of the ceiling")})
+		s := c.named(Count(uint64(p.Size)) + " B")
+		hint := fmt.Sprintf("%s × %s: %s/s", plural(p.Subscribers, "subscriber"), s.name,
+			Rate(p.DeliveredPerS))
+		if p.CeilingShare > 0 {
+			hint += ", " + Percent(p.CeilingShare) + " of the ceiling"
+		}
+		s.points = append(s.points, xy{float64(p.Subscribers), p.DeliveredPerS, hint})
 		if x := float64(p.Subscribers); !slices.Contains(c.xTicks, x) {
 			c.xTicks = append(c.xTicks, x)
 		}
@@ -188,8 +189,32 @@ func sweepPlot(r *Report) (plot, bool) {
 	for _, x := range c.xTicks {
 		c.xNames = append(c.xNames, whole(x))
 	}
-	return plot{Title: "Saturation", Lead: "Deliveries a second to all subscribers together.",
-		Chart: c.svg()}, true
+	return plot{Title: "Flat out", Lead: "Deliveries a second to all subscribers together, " +
+		"a curve for each size of message.", Chart: c.svg()}, true
+}
+
+// saturationPlot draws latency by load.
+func saturationPlot(r *Report) (plot, bool) {
+	c := curves{label: "latency by load", xName: "messages due each second", yLog: true,
+		xShow: shortRate, yShow: shortSpan}
+	subscribers, size, points := 0, 0, 0
+	for _, p := range r.Parts {
+		if p.OfferedPerS == 0 || p.Latency == nil || r.Workload != "sweep" {
+			continue
+		}
+		for _, q := range []struct {
+			name string
+			ns   int64
+		}{{"p50", p.Latency.P50}, {"p99", p.Latency.P99}, {"p99.9", p.Latency.P999}} {
+			s := c.named(q.name)
+			s.points = append(s.points, xy{p.OfferedPerS, float64(q.ns), fmt.Sprintf(
+				"%s/s due: %s %s", Rate(p.OfferedPerS), q.name, Span(q.ns))})
+		}
+		subscribers, size, points = p.Subscribers, p.Size, points+1
+	}
+	return plot{Title: "Saturation", Lead: fmt.Sprintf("Latency from when a message was due, as "+
+		"the load rises: %s × %d B.", plural(subscribers, "subscriber"), size),
+		Chart: c.svg()}, points > 1
 }
 
 // variantsPlot compares results that differ by what delivers.

@@ -69,6 +69,14 @@ func matrix(workload string) *Report {
 			r.Parts = append(r.Parts, p)
 		}
 	}
+	if workload == "sweep" || workload == "latency" {
+		for i, rate := range []float64{1000, 5000, 9000} {
+			p := one
+			p.OfferedPerS, p.CeilingShare, p.DeliveredPerS = rate, 0, 64*rate
+			r.Parts = append(r.Parts, p)
+			r.Parts[len(r.Parts)-1].Lost = uint64(i)
+		}
+	}
 	r.Parts[3].CPU, r.Parts[3].Latency, r.Parts[3].CeilingShare = nil, nil, 0
 	return r
 }

@@ -127,7 +127,11 @@ func rows(r *Result) [][3]string {
 		Count(r.Messages*uint64(max(1, r.Subscribers))), Count(r.Gaps), Count(r.Corrupt),
 		Count(r.Repeated)))
 	if l := r.Latency; l != nil {
-		add("latency p50", Span(l.P50), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
+		name := "latency p50"
+		if r.OfferedPerS == 0 {
+			name += ", queues full"
+		}
+		add(name, Span(l.P50), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
 			Span(l.P90), Span(l.P99), Span(l.P999), Span(l.P9999), Span(l.Max)))
 	}
 	return append(list, costs(r)...)
