@@ -33,7 +33,7 @@ var (
 // Config sizes an engine. The zero Config works: 64 MiB of stream, 65,536 topics.
 type Config struct {
 	// StreamBytes is the memory of the stream, and with it how far a subscriber can fall
-	// behind: 256 KiB to 16 GiB, rounded up to whole blocks. Zero: 64 MiB.
+	// behind: 4 blocks to 16 GiB (1 GiB on 32 bits), rounded up to whole blocks. Zero: 64 MiB.
 	StreamBytes int
 	// BlockBytes is the unit in which that memory is reused, and bounds a message: a power
 	// of two from 64 KiB to 1 MiB. Zero: 256 KiB.
@@ -51,7 +51,7 @@ type Config struct {
 
 const (
 	minBlockBytes  = 64 << 10
-	maxStreamBytes = 16 << 30
+	maxStreamBytes = 1 << (30 + 4*(^uint(0)>>63)) // 16 GiB; 1 GiB with addresses of 32 bits
 )
 
 func (c Config) withDefaults() (Config, error) {
