@@ -220,7 +220,7 @@ func (c *Conn) offer(r *run) bool {
 	fill, _ := c.ring.Fill()
 	c.stats.highFill.Observe(fill)
 	if fill > uint64(c.policy.MaxLag) && c.policy.Kind >= ring.PolicyDropNewest {
-		c.overLag(fill - uint64(c.policy.MaxLag))
+		c.overLag()
 	}
 	return true
 }
@@ -231,20 +231,20 @@ func (c *Conn) waits() bool {
 		c.policy.Kind == ring.PolicyWaitFor && c.gating >= 0
 }
 
-// overLag applies the policy to excess messages. Fill is exact only between messages.
-func (c *Conn) overLag(excess uint64) {
-	if c.policy.Kind == ring.PolicyDisconnect {
-		c.slow()
-		return
-	}
-	c.stageRest()
-	if fill, _ := c.ring.Fill(); fill > uint64(c.policy.MaxLag) {
-		for excess = fill - uint64(c.policy.MaxLag); excess > 0; {
-			n := c.dropFront(uint32(min(excess, 1<<31)))
-			if n == 0 {
-				return
-			}
-			excess -= min(excess, n)
+// overLag applies the policy to a queue that may be longer than MaxLag.
+func (c *Conn) overLag() {
+	c.stageRest() // fill is exact only between messages
+	for {
+		fill, _ := c.ring.Fill()
+		if fill <= uint64(c.policy.MaxLag) {
+			return
+		}
+		if c.policy.Kind == ring.PolicyDisconnect {
+			c.slow()
+			return
+		}
+		if c.dropFront(uint32(min(fill-uint64(c.policy.MaxLag), 1<<31))) == 0 {
+			return
 		}
 	}
 }
