@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -56,7 +57,22 @@ func (o *output) measure(ctx context.Context, e *environment, lossless bool,
 		return err
 	}
 	r.Command = append([]string{e.command.name}, e.args...)
+	if r.Version == "" || r.Version == "(devel)" {
+		r.Version = treeVersion(ctx)
+	}
 	return o.deliver(e, r, lossless)
+}
+
+// treeVersion is the commit of the source tree that the program is run from: "go run" leaves
+// it out of what it builds. "(devel)" where there is no telling.
+func treeVersion(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	b, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty=+changes").Output()
+	if err != nil {
+		return "(devel)"
+	}
+	return strings.TrimSpace(string(b))
 }
 
 // deliver shows and saves a report.
