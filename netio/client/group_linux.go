@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ const (
 type member struct {
 	slot  int           // its place in slots; 0: none
 	ready bool          // in the ready list
+	ended bool          // the peer has ended: read until that shows, there is no other edge
 	rest  []byte        // a frame's beginning, until the rest comes
 	turn  chan struct{} // portableGroup: its goroutine may go on
 }
@@ -44,7 +46,6 @@ type epollGroup struct {
 
 	// polling guards what follows: whoever polls, or applies changes while nobody does.
 	polling sync.Mutex
-	all     map[*Subscription]struct{}
 	slots   []*Subscription // by slot; nil where it is free
 	free    []int
 	ready   []*Subscription // to be read in this turn
@@ -62,15 +63,15 @@ type epollGroup struct {
 	mu      struct {
 		sync.Mutex
 		changes []*Subscription
-		members int  // those that add has taken, and leave has not
+		members map[*Subscription]struct{}
 		closed  bool // there is no bell any more
 	}
 }
 
 func newBackend(c GroupConfig) (backend, error) {
 	g := &epollGroup{config: c, events: make([]sys.EpollEvent, eventsMax),
-		buf: make([]byte, c.ReadBytes), slots: make([]*Subscription, 1), tick: time.Second,
-		all: make(map[*Subscription]struct{})}
+		buf: make([]byte, c.ReadBytes), slots: make([]*Subscription, 1), tick: time.Second}
+	g.mu.members = make(map[*Subscription]struct{})
 	g.ring = g.wake
 	var err error
 	if g.set, err = sys.EpollCreate(); err != nil {
@@ -106,10 +107,10 @@ func (g *epollGroup) add(s *Subscription) error {
 	switch {
 	case g.closing.Load():
 		return ErrClosed
-	case g.mu.members >= MaxMembers:
+	case len(g.mu.members) >= MaxMembers:
 		return ErrTooMany
 	}
-	g.mu.members++
+	g.mu.members[s] = struct{}{}
 	g.changeLocked(s)
 	return nil
 }
@@ -182,7 +183,10 @@ func (g *epollGroup) poll(ctx context.Context, fn func(*Subscription, *Message))
 // mustBlock reports whether the wait strategy wants to block now.
 func (g *epollGroup) mustBlock() bool {
 	switch g.config.Wait {
-	case wait.Busy, wait.Yield:
+	case wait.Busy:
+		return false
+	case wait.Yield:
+		runtime.Gosched()
 		return false
 	case wait.Park:
 		return true
@@ -204,9 +208,11 @@ func (g *epollGroup) harvest(timeout time.Duration) error {
 		return err
 	}
 	for i := range g.events[:n] {
-		if slot := int(g.events[i].Fd); slot == bellSlot {
+		e := &g.events[i]
+		if e.Fd == bellSlot {
 			_, _ = sys.EventfdRead(g.bell)
-		} else if s := g.slots[slot]; s != nil {
+		} else if s := g.slots[e.Fd]; s != nil {
+			s.member.ended = e.Events&(sys.EpollReadEnded|sys.EpollHangup|sys.EpollError) != 0
 			g.enqueue(s)
 		}
 	}
@@ -268,7 +274,7 @@ func (g *epollGroup) read(s *Subscription, now time.Time, fn func(*Subscription,
 		g.enter(s) // which tells of the end, if it was that
 		return n, false
 	}
-	return n, k+got == len(b)
+	return n, k+got == len(b) || s.member.ended
 }
 
 // askSilent looks for members that have been silent for too long.

@@ -26,7 +26,6 @@ func (g *epollGroup) apply() {
 
 // enter takes over a member's connection; without one it waits for that to change.
 func (g *epollGroup) enter(s *Subscription) {
-	g.all[s] = struct{}{}
 	s.mu.Lock()
 	w, l, end := s.mu.socket, s.mu.fresh, s.mu.err
 	s.mu.socket, s.mu.fresh = nil, nil
@@ -79,7 +78,7 @@ func (g *epollGroup) register(s *Subscription, fd int) error {
 		g.free = g.free[:len(g.free)-1]
 	}
 	g.slots[slot] = s
-	s.member.slot = slot
+	s.member.slot, s.member.ended = slot, false
 	g.enqueue(s) // what came before it was in the set is no edge
 	g.tick = min(g.tick, s.quiet.timeout/4)
 	g.tickAt = time.Time{}
@@ -102,12 +101,9 @@ func (g *epollGroup) leave(s *Subscription) {
 		s.socket.close()
 		s.socket = nil
 	}
-	if _, ok := g.all[s]; ok {
-		delete(g.all, s)
-		g.mu.Lock()
-		g.mu.members--
-		g.mu.Unlock()
-	}
+	g.mu.Lock()
+	delete(g.mu.members, s)
+	g.mu.Unlock()
 }
 
 // fail ends a member.
@@ -131,8 +127,10 @@ func (g *epollGroup) close() {
 	g.watch.close()
 	g.polling.Lock() // a Poll under way has ended
 	g.apply()
-	members := slices.Collect(maps.Keys(g.all))
 	g.polling.Unlock()
+	g.mu.Lock()
+	members := slices.Collect(maps.Keys(g.mu.members))
+	g.mu.Unlock()
 	for _, s := range members {
 		s.Close() // and leaves, through change and settle
 	}
