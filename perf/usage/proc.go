@@ -48,16 +48,16 @@ func hostBusy() time.Duration {
 // tick is the unit of /proc/stat: USER_HZ, which is 100 wherever Go runs.
 const tick = 10 * time.Millisecond
 
-// statBusy adds up user, nice, system, irq and softirq time: fields 1, 2, 3, 6 and 7 of the
-// first line.
+// statBusy adds up user, nice, system, irq, softirq and steal time: fields 1, 2, 3, 6, 7 and 8
+// of the first line. Stolen time went to other guests of a hypervisor.
 func statBusy(stat string) time.Duration {
 	line, _, _ := strings.Cut(stat, "\n")
 	f := strings.Fields(line)
-	if len(f) < 8 || f[0] != "cpu" {
+	if len(f) < 9 || f[0] != "cpu" {
 		return 0
 	}
 	var busy time.Duration
-	for _, i := range []int{1, 2, 3, 6, 7} {
+	for _, i := range []int{1, 2, 3, 6, 7, 8} {
 		n, err := strconv.ParseUint(f[i], 10, 63)
 		if err != nil {
 			return 0

@@ -17,7 +17,8 @@ type Sample struct {
 	AllocBytes         uint64
 	Collections        uint32
 	PauseTotal         time.Duration
-	// HostBusy is the CPU time that the whole host has spent, over all cores.
+	// HostBusy is the CPU time that all programs have had, over all cores, and what a
+	// hypervisor gave to others.
 	HostBusy time.Duration
 }
 

@@ -53,8 +53,8 @@ func TestParsing(t *testing.T) {
 		}
 	}
 	const stat = "cpu  100 10 50 9999 77 5 5 3 0 0\ncpu0 1 1 1 1\n"
-	if got := statBusy(stat); got != 1700*time.Millisecond {
-		t.Errorf("busy %v, want 1.7s", got)
+	if got := statBusy(stat); got != 1730*time.Millisecond {
+		t.Errorf("busy %v, want 1.73s", got)
 	}
 	for _, bad := range []string{"", "cpu 1 2", "cpu a b c d e f g h", "intr 1 2 3 4 5 6 7 8"} {
 		if got := statBusy(bad); got != 0 {
