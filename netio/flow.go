@@ -157,7 +157,7 @@ func (s *Shard) hand(c *Conn, b []byte) {
 	}
 	switch {
 	case err == ring.ErrBackPressure:
-		if !c.paused {
+		if !c.paused && n < len(b) {
 			c.paused = true
 			s.paused++
 		}
@@ -305,7 +305,8 @@ func (s *Shard) unstash(c *Conn) {
 		return
 	}
 	c.release()
-	for n := 0; n < s.config.SubmitBytes; {
+	for n := 0; ; {
+		// Also behind the last message: nothing may come after it to be the occasion.
 		for g := c.stash.TakeGap(); g.Count > 0; g = c.stash.TakeGap() {
 			if g.Reason == ring.GapConflated {
 				c.stats.dropped[g.Reason].Add(g.Count)
@@ -313,7 +314,7 @@ func (s *Shard) unstash(c *Conn) {
 			c.Stage(func(dst []byte) []byte { return c.session.AppendGap(dst, g) })
 		}
 		view := c.stash.View()
-		if view == nil {
+		if view == nil || n >= s.config.SubmitBytes {
 			return
 		}
 		n += len(view)
