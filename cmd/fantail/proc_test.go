@@ -45,7 +45,9 @@ func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), out: newTranscript(),
 		log: newTranscript(), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), asFantail+"=1")
+	// The race detector's runtime would sleep for a second at each exit.
+	p.cmd.Env = append(os.Environ(), asFantail+"=1", "GORACE=atexit_sleep_ms=0 "+
+		os.Getenv("GORACE"))
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
