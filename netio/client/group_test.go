@@ -3,16 +3,12 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/fantail-io/fantail/netio/wire/native"
 	"github.com/fantail-io/fantail/ring"
-	"github.com/fantail-io/fantail/ring/wait"
 )
 
 // groups runs a test with each way to poll that there is here.
@@ -193,143 +189,4 @@ func TestGroupHeartbeats(t *testing.T) {
 			t.Errorf("%v", all)
 		}
 	})
-}
-
-// Members come and go, and are closed, while the group is polled, and from its function.
-func TestGroupChangesWhilePolled(t *testing.T) {
-	groups(t, func(t *testing.T, g *Group) {
-		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
-		seen := make(chan *Subscription, 100)
-		ctx, cancel := context.WithCancel(patient(t))
-		var polling sync.WaitGroup
-		polling.Go(func() {
-			for {
-				_, err := g.Poll(ctx, func(s *Subscription, m *Message) {
-					seen <- s
-					if s.Pattern() == "self" {
-						s.Close()
-					}
-				})
-				if err != nil {
-					if err != context.Canceled {
-						t.Error(err)
-					}
-					return
-				}
-			}
-		})
-		for _, pattern := range []string{"a", "self", "b", "self", "c"} {
-			s := addTest(t, g, subscribeTest(t, c, pattern))
-			if got := <-seen; got != s {
-				t.Errorf("a message of %s where %s is new", got.Pattern(), pattern)
-			}
-			if pattern == "b" {
-				s.Close()
-			}
-		}
-		cancel()
-		polling.Wait()
-	})
-}
-
-func TestGroupClose(t *testing.T) {
-	groups(t, func(t *testing.T, g *Group) {
-		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
-		s := addTest(t, g, subscribeTest(t, c, ">"))
-		if err := g.Add(s); err != ErrGrouped {
-			t.Errorf("added twice: %v", err)
-		}
-		if _, err := s.Poll(1, nil); err != ErrGrouped {
-			t.Errorf("polled beside the group: %v", err)
-		}
-		gather(t, g, map[*Subscription]int{s: 1})
-		done := make(chan error)
-		go func() {
-			_, err := g.Poll(context.Background(), nil)
-			done <- err
-		}()
-		g.Close()
-		g.Close()
-		if err := <-done; err != ErrClosed {
-			t.Errorf("%v", err)
-		}
-		if _, err := s.Poll(1, nil); err != ErrClosed {
-			t.Errorf("%v", err)
-		}
-		other := subscribeTest(t, c, ">")
-		if err := g.Add(other); err != ErrClosed {
-			t.Errorf("%v", err)
-		}
-		collect(t, other, 1) // it is as it was
-		other.Close()
-		if err := g.Add(other); err != ErrClosed {
-			t.Errorf("%v", err)
-		}
-		if _, err := g.Poll(patient(t), nil); err != ErrClosed {
-			t.Errorf("%v", err)
-		}
-	})
-}
-
-// A group that is never polled gives everything back too.
-func TestGroupNeverPolled(t *testing.T) {
-	groups(t, func(t *testing.T, g *Group) {
-		c := dialTest(t, serve(t, control, sending(data(1, "x"))), fast())
-		addTest(t, g, subscribeTest(t, c, ">")).Close()
-		addTest(t, g, subscribeTest(t, c, ">"))
-		c.Close()
-	})
-}
-
-func TestGroupConfig(t *testing.T) {
-	for _, n := range []int{-1, 1, 1 << 30} {
-		if _, err := NewGroup(GroupConfig{ReadBytes: n}); err == nil {
-			t.Errorf("ReadBytes %d", n)
-		}
-	}
-	for _, w := range []wait.Strategy{wait.Adaptive, wait.Busy, wait.Yield, wait.Park} {
-		g, err := NewGroup(GroupConfig{Wait: w})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := dialTest(t, serve(t, control, sending(data(1, "x"))), Config{})
-		s := addTest(t, g, subscribeTest(t, c, ">"))
-		gather(t, g, map[*Subscription]int{s: 1})
-		g.Close()
-	}
-}
-
-// BenchmarkGroup reads what one goroutine writes, on loopback: both ends' costs.
-func BenchmarkGroup(b *testing.B) {
-	for _, subs := range []int{1, 16} {
-		b.Run(fmt.Sprint("subs=", subs, "/size=500"), func(b *testing.B) {
-			message := data(1, string(make([]byte, 500)))
-			chunk := slices.Repeat(message, 64<<10/len(message))
-			c := dialTest(b, serve(b, control, func(p *peer) {
-				p.subscribed(streamID, 1)
-				for p.send(chunk) {
-				}
-			}), Config{Reconnect: Reconnect{Disabled: true}})
-			g, err := NewGroup(GroupConfig{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer g.Close()
-			for range subs {
-				addTest(b, g, subscribeTest(b, c, ">"))
-			}
-			ctx, sum, messages := patient(b), uint64(0), 0
-			fn := func(s *Subscription, m *Message) { sum += m.Sequence }
-			b.ReportAllocs()
-			for b.Loop() {
-				n, err := g.Poll(ctx, fn)
-				if err != nil {
-					b.Fatal(err)
-				}
-				messages += n
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(messages), "ns/msg")
-			b.ReportMetric(float64(messages)/float64(b.N), "msgs/poll")
-		})
-	}
 }

@@ -72,7 +72,7 @@ func TestHandshakeRefused(t *testing.T) {
 
 func TestDialTimeout(t *testing.T) {
 	s := serve(t, func(p *peer) {
-		p.expect(frame.Hello)
+		p.next()
 		p.send(native.AppendHeartbeat(nil, native.Heartbeat{})) // alive, and of no use
 		p.untilEnd()
 	})
