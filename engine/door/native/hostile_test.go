@@ -70,6 +70,8 @@ func TestBadBytesEndTheirSessionOnly(t *testing.T) {
 		{"second hello", true, native.AppendHello(nil, &native.Hello{Version: native.Version}), native.CodeBadHandshake},
 		{"unknown alias", true, native.AppendPublish(nil, &native.Publish{Alias: 5, Payload: []byte("x")}), native.CodeUnknownTopic},
 		{"alias over the limit", true, native.AppendTopic(nil, &native.Topic{ID: 101, Name: []byte("a")}), native.CodeTooManyTopics},
+		{"alias with two topics", true, append(native.AppendTopic(nil, &native.Topic{ID: 1, Name: []byte("a")}),
+			native.AppendTopic(nil, &native.Topic{ID: 1, Name: []byte("b")})...), native.CodeTopicName},
 		{"wildcard topic", true, native.AppendTopic(nil, &native.Topic{ID: 1, Name: []byte("a.*")}), native.CodeTopicName},
 		{"NUL in a topic", true, native.AppendTopic(nil, &native.Topic{ID: 1, Name: []byte("a\x00b")}), native.CodeTopicName},
 		{"path in a topic", true, native.AppendTopic(nil, &native.Topic{ID: 1, Name: []byte("../../etc")}), native.CodeTopicName},

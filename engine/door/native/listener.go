@@ -148,7 +148,7 @@ func (l *Listener) admit(nc net.Conn, s *shard) error {
 		nc.Close()
 		return nil
 	}
-	l.tune(nc)
+	netio.Tune(nc, l.config.IdleTimeout, l.config.HeartbeatEvery)
 	err := s.netio.Adopt(nc, func(c *netio.Conn) netio.Session {
 		now := l.engine.Now()
 		session := &session{listener: l, shard: s, conn: c, address: address, opened: now, heard: now}
@@ -160,21 +160,6 @@ func (l *Listener) admit(nc net.Conn, s *shard) error {
 		l.left(address)
 	}
 	return err
-}
-
-// tune sets what the data path wants of a socket: messages leave at once, and a peer that
-// is gone without a word is noticed though bytes for it are in flight.
-func (l *Listener) tune(nc net.Conn) {
-	tc, ok := nc.(*net.TCPConn)
-	if !ok {
-		return
-	}
-	_ = tc.SetNoDelay(true)
-	_ = tc.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: l.config.IdleTimeout,
-		Interval: l.config.HeartbeatEvery, Count: 3})
-	if raw, err := tc.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { setUserTimeout(fd, l.config.IdleTimeout) })
-	}
 }
 
 // enter counts a connection in, where there is room for it.

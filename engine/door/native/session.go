@@ -199,6 +199,9 @@ func (s *session) declare(h frame.Header, body []byte) error {
 	for int(t.ID) >= len(s.aliases) {
 		s.aliases = append(s.aliases, 0)
 	}
+	if old := s.aliases[t.ID]; old != 0 && old != number {
+		return native.Errorf(native.CodeTopicName, "alias %d has another topic already", t.ID)
+	}
 	s.aliases[t.ID] = number
 	return nil
 }
