@@ -80,8 +80,8 @@ func ioUring() finding {
 		}
 		return finding{"io_uring", err.Error(), advice}
 	}
-	return finding{"io_uring", err.Error(), "it is there, but did not start: is RLIMIT_MEMLOCK " +
-		"(ulimit -l) or memory short?"}
+	return finding{"io_uring", err.Error(), "it is there, but did not start: is memory short, or the " +
+		"locked memory that ulimit -l allows?"}
 }
 
 func hugePages() finding {
