@@ -47,7 +47,12 @@ func alternate(ctx context.Context, c *Config, r *report.Report, list []*measure
 		}
 		for _, m := range list {
 			m.spec.step = fmt.Sprintf("round %d of %d", i+1, c.Rounds)
-			if len(list) > 1 {
+			switch {
+			case m.spec.stopped:
+				m.spec.step += ", one stopped"
+			case m.spec.slow:
+				m.spec.step += ", all read"
+			case len(list) > 1:
 				m.spec.step += ", " + m.spec.publisher
 			}
 			if err := m.measure(ctx); err != nil {

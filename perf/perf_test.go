@@ -100,6 +100,58 @@ func TestAMSCountsDown(t *testing.T) {
 	}
 }
 
+func TestSlowIsToldWhatItMissed(t *testing.T) {
+	c := small()
+	// More than the stream, and the sockets, hold.
+	c.Messages, c.Size, c.StreamBytes = 20_000, 1000, 2<<20
+	r, err := Slow(t.Context(), c)
+	if errors.Is(err, ring.ErrNotSupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.Parts {
+		if p.Lost != 0 || p.Corrupt != 0 || p.Repeated != 0 || p.Deliveries != 2*c.Messages {
+			t.Errorf("%s: %d deliveries, %d lost, %d corrupt, %d repeated", p.Variant,
+				p.Deliveries, p.Lost, p.Corrupt, p.Repeated)
+		}
+		if p.Slow == nil || p.Slow.Lost != p.Slow.GapMessages {
+			t.Errorf("%s: the slow one: %+v", p.Variant, p.Slow)
+		}
+	}
+	if s := r.Parts[1].Slow; s.Lost == 0 || s.Gaps == 0 {
+		t.Errorf("the stopped one missed nothing: %+v", s)
+	}
+}
+
+func TestIdlePublishesNothing(t *testing.T) {
+	c := small()
+	c.Duration = 50 * time.Millisecond
+	r, err := Idle(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Messages != 0 || r.Deliveries != 0 || r.Cores == nil || r.CPU != nil ||
+		r.SyscallsPerDelivery != nil || r.AllocsPerPublish != nil {
+		t.Errorf("%+v", r.Result)
+	}
+}
+
+func TestSweepOfOneCell(t *testing.T) {
+	c := small()
+	c.Messages = 300
+	r, err := Sweep(t.Context(), SweepConfig{Config: c, Counts: []int{1}, Sizes: []int{50},
+		Shares: []float64{0.2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Parts) != 2 || r.Parts[0].Workload != "sweep" || r.Parts[1].Workload != "saturation" ||
+		r.Parts[1].OfferedPerS <= 0 || r.Parts[1].Latency.Count != 3*300 {
+		t.Errorf("%+v", r.Parts)
+	}
+}
+
 func TestConfigLimits(t *testing.T) {
 	for name, c := range map[string]Config{
 		"subscribers": {Subscribers: -1}, "too many": {Subscribers: 20_000},

@@ -2,12 +2,10 @@ package perf
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fantail-io/fantail/engine"
@@ -15,7 +13,6 @@ import (
 	"github.com/fantail-io/fantail/perf/load"
 	"github.com/fantail-io/fantail/perf/report"
 	"github.com/fantail-io/fantail/perf/usage"
-	"github.com/fantail-io/fantail/perf/worker"
 )
 
 const (
@@ -35,6 +32,11 @@ type spec struct {
 	topic     string
 	form      form
 	publisher string
+	// slow adds a DropOldest subscriber in a process of its own, which stopped stops while
+	// messages are published. It is in no figure but its own.
+	slow, stopped bool
+	// idle publishes nothing.
+	idle bool
 }
 
 // outcome is what one round came to.
@@ -43,6 +45,7 @@ type outcome struct {
 	seconds     float64 // from the first publish to the last delivery
 	counts      load.Counts
 	each        []subscriberResult
+	slow        *subscriberResult
 	latency     *hist.Histogram
 	late        time.Duration
 	door        doorCounts
@@ -52,33 +55,6 @@ type outcome struct {
 	rss         report.RSS
 	foreign     float64
 	timeline    []report.Tick
-}
-
-// children are the processes of a round.
-type children struct {
-	subscribers []*worker.Process
-	publisher   *worker.Process
-	delivered   []atomic.Uint64 // by process, as it says
-	published   atomic.Uint64   // as the publisher's process says
-}
-
-func (c *children) close() {
-	var all sync.WaitGroup
-	for _, p := range c.subscribers {
-		all.Go(func() { p.Close() })
-	}
-	if c.publisher != nil {
-		all.Go(func() { c.publisher.Close() })
-	}
-	all.Wait()
-}
-
-func (c *children) sum() uint64 {
-	var n uint64
-	for i := range c.delivered {
-		n += c.delivered[i].Load()
-	}
-	return n
 }
 
 // run measures once.
@@ -103,7 +79,7 @@ func (s *spec) run(ctx context.Context) (*outcome, error) {
 	runtime.GC() // what the last round left behind is not this one's
 	counts, before := srv.counts(), usage.Now()
 	watch := s.watch(c, f)
-	err = s.publish(ctx, c, f, &embedded{p}, o)
+	err = s.publishBeside(ctx, c, f, &embedded{p}, o)
 	if err == nil {
 		err = s.finish(ctx, c, p, o, f.started)
 	}
@@ -120,63 +96,37 @@ func (s *spec) run(ctx context.Context) (*outcome, error) {
 	return o, nil
 }
 
-// startChildren starts the subscribers, and the publisher where it is a process, and waits
-// until they are ready. The children are to be closed also where it fails.
-func (s *spec) startChildren(ctx context.Context, address string) (*children, error) {
-	c := &children{delivered: make([]atomic.Uint64, s.Processes)}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	for i := range s.Processes {
-		config := subscribeConfig{Address: address, Topic: s.topic, Size: s.Size, Form: s.form,
-			Messages: s.Messages, Policy: s.Policy,
-			Subscribers: s.Subscribers*(i+1)/s.Processes - s.Subscribers*i/s.Processes}
-		p, err := worker.Start(SubscribeJob, config, worker.Options{
-			Args: s.childArgs(SubscribeJob, i+1), OnProgress: func(v json.RawMessage) {
-				var p subscribeProgress
-				if json.Unmarshal(v, &p) == nil {
-					c.delivered[i].Store(p.Delivered)
-				}
-			}})
-		if err != nil {
-			return c, err
-		}
-		c.subscribers = append(c.subscribers, p)
+// publishBeside is publish beside a slow subscriber, where there is one, stopped.
+func (s *spec) publishBeside(ctx context.Context, c *children, f *flow, to target,
+	o *outcome) error {
+	if !s.stopped {
+		return s.publish(ctx, c, f, to, o)
 	}
-	if s.publisher == TCP {
-		config := publishConfig{Address: address, Topic: s.topic, Size: s.Size, Form: s.form,
-			Messages: s.Messages, Duration: s.Duration, Rate: s.Rate, Batch: s.Batch}
-		p, err := worker.Start(PublishJob, config, worker.Options{
-			Args: s.childArgs(PublishJob, 1), OnProgress: func(v json.RawMessage) {
-				var p publishProgress
-				if json.Unmarshal(v, &p) == nil {
-					c.published.Store(p.Published)
-				}
-			}})
-		if err != nil {
-			return c, err
-		}
-		c.publisher = p
-		if err := p.Ready(ctx, nil); err != nil {
-			return c, err
-		}
+	if err := c.slow.Pause(); err != nil {
+		return err
 	}
-	for _, p := range c.subscribers {
-		if err := p.Ready(ctx, nil); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
+	err := s.publish(ctx, c, f, to, o)
+	return errors.Join(err, c.slow.Resume())
 }
 
-func (c *Config) childArgs(job string, number int) []string {
-	if c.ChildArgs == nil {
+// rest lets time pass in which nothing is published.
+func (s *spec) rest(ctx context.Context, f *flow) error {
+	f.started = f.clock.Now()
+	timer := time.NewTimer(s.Duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return c.ChildArgs(job, number)
 }
 
 // publish lets the messages out and sets what the publisher knows of the outcome.
 func (s *spec) publish(ctx context.Context, c *children, f *flow, to target, o *outcome) error {
+	if s.idle {
+		return s.rest(ctx, f)
+	}
 	if c.publisher == nil {
 		err := f.run(ctx, to)
 		o.published, o.late = f.published.Load(), f.late
@@ -199,11 +149,15 @@ func (s *spec) publish(ctx context.Context, c *children, f *flow, to target, o *
 func (s *spec) finish(ctx context.Context, c *children, p *engine.Publisher, o *outcome,
 	started int64) error {
 	results := make([]subscribeResult, len(c.subscribers))
-	failures := make([]error, len(c.subscribers))
+	failures := make([]error, len(c.subscribers)+1)
 	done := make(chan struct{})
 	var all sync.WaitGroup
 	for i, child := range c.subscribers {
 		all.Go(func() { failures[i] = child.Result(ctx, &results[i]) })
+	}
+	var slow subscribeResult
+	if c.slow != nil {
+		all.Go(func() { failures[len(c.subscribers)] = c.slow.Result(ctx, &slow) })
 	}
 	go func() { all.Wait(); close(done) }()
 	if err := s.sayEnd(ctx, c, p, done); err != nil {
@@ -213,6 +167,9 @@ func (s *spec) finish(ctx context.Context, c *children, p *engine.Publisher, o *
 		return err
 	}
 	o.collect(results, started)
+	if len(slow.Each) > 0 {
+		o.slow = &slow.Each[0]
+	}
 	return nil
 }
 
@@ -240,9 +197,7 @@ func (s *spec) sayEnd(ctx context.Context, c *children, p *engine.Publisher,
 		}
 		if time.Since(heard) > quietTimeout {
 			heard = time.Now()
-			for _, child := range c.subscribers {
-				_ = child.Tell(stop) // one that has ended has nothing to stop
-			}
+			c.tellAll(stop)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fantail-io/fantail/perf/report"
+	"github.com/fantail-io/fantail/perf/usage"
 )
 
 // watch tells the progress, from now until the function that it answers is called, which
@@ -19,6 +20,10 @@ func (s *spec) watch(c *children, f *flow) (end func() []report.Tick) {
 		return w.ticks
 	}
 }
+
+// longRun is from when on, in seconds, memory is watched: reading it is work, and short runs
+// have no time to leak.
+const longRun = 10
 
 type watcher struct {
 	spec       *spec
@@ -48,6 +53,9 @@ func (w *watcher) look() {
 	t := report.Tick{Seconds: time.Since(w.began).Seconds(), Published: published,
 		Delivered: w.children.sum()}
 	before := w.ticks[len(w.ticks)-1]
+	if t.Seconds > longRun {
+		t.RSS, _ = usage.Resident()
+	}
 	w.ticks = append(w.ticks, t)
 	took := t.Seconds - before.Seconds
 	w.spec.Progress(Status{Workload: w.spec.workload, Step: w.spec.step,

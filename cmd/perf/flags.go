@@ -50,9 +50,11 @@ func (o *output) measure(ctx context.Context, e *environment, lossless bool,
 	r, err := workload(ctx, l.show)
 	l.clear()
 	end()
-	for _, line := range o.hints() {
-		defer fmt.Fprintf(e.out, "  %s\n", line)
-	}
+	defer func() {
+		for _, line := range o.hints() {
+			fmt.Fprintf(e.out, "  %s\n", line)
+		}
+	}()
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,19 @@ ceiling; then latency at rising shares of what 64 subscribers × 500 bytes got f
 			examples: []string{"perf sweep --report sweep.html",
 				"perf sweep --subscribers 1,64,1000 --sizes 500 --no-curve"},
 			run: runSweep},
+		{name: "slow", summary: "whether a stopped subscriber costs the others anything",
+			about: `
+As openamq, with one of the subscribers in a process of its own and with policy drop-oldest. In
+every other round that process is stopped (SIGSTOP) while messages are published. The others
+should get as much as without, and it should be told exactly what it has missed.`,
+			examples: []string{"perf slow", "perf slow --rounds 5 --json slow.json"},
+			run:      runSlow},
+		{name: "idle", summary: "what connected subscribers cost while nothing happens",
+			about: `
+The CPU time of a server with so many subscribers connected, and of the subscribers, while
+nothing is published.`,
+			examples: []string{"perf idle", "perf idle -S 1000 --seconds 10"},
+			run:      runIdle},
 		{name: "ceiling", summary: "the bare kernel: plain writes, nothing else",
 			about: `
 What the kernel can do at best: the bytes of openamq's frames from one buffer, one thread that
@@ -73,6 +86,20 @@ Shows a file of --json again.`,
 }
 
 func runOpenAMQ(ctx context.Context, e *environment) error {
+	return runPlain(ctx, e, perf.OpenAMQ)
+}
+
+func runSlow(ctx context.Context, e *environment) error {
+	return runPlain(ctx, e, perf.Slow)
+}
+
+func runIdle(ctx context.Context, e *environment) error {
+	return runPlain(ctx, e, perf.Idle)
+}
+
+// runPlain runs a workload that has the common flags and no others.
+func runPlain(ctx context.Context, e *environment,
+	workload func(context.Context, perf.Config) (*report.Report, error)) error {
 	fs := flag.NewFlagSet(e.command.name, flag.ContinueOnError)
 	var c common
 	c.register(fs)
@@ -83,7 +110,7 @@ func runOpenAMQ(ctx context.Context, e *environment) error {
 	return c.measure(ctx, e, c.lossless(), func(ctx context.Context, p func(perf.Status)) (
 		*report.Report, error) {
 		c.Progress = p
-		return perf.OpenAMQ(ctx, c.Config)
+		return workload(ctx, c.Config)
 	})
 }
 

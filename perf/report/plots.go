@@ -31,6 +31,7 @@ func plots(r *Report) []plot {
 	} else {
 		add(roundsPlot(&r.Result))
 		add(timelinePlot(&r.Result))
+		add(memoryPlot(&r.Result))
 	}
 	add(latencyPlot(r.All()))
 	if all := r.All(); len(all) <= 2 {
@@ -76,6 +77,23 @@ func timelinePlot(r *Result) (plot, bool) {
 	enough := slices.ContainsFunc(c.series, func(s series) bool { return len(s.points) > 2 })
 	return plot{Title: "Over time", Lead: "Deliveries a second, of all subscribers together.",
 		Chart: c.svg()}, enough
+}
+
+// memoryPlot draws the server's memory in a long run.
+func memoryPlot(r *Result) (plot, bool) {
+	c := curves{label: "memory over time", xName: "seconds", xShow: short,
+		yShow: func(v float64) string { return short(v) + " MiB" }}
+	for i, t := range r.Timeline {
+		if i == 0 || t.Seconds < r.Timeline[i-1].Seconds {
+			c.series = append(c.series, series{name: fmt.Sprintf("round %d", len(c.series)+1)})
+		}
+		if s := &c.series[len(c.series)-1]; t.RSS > 0 {
+			s.points = append(s.points, xy{x: t.Seconds, y: float64(t.RSS) / (1 << 20)})
+		}
+	}
+	c.series = slices.DeleteFunc(c.series, func(s series) bool { return len(s.points) < 2 })
+	return plot{Title: "Memory", Lead: "Resident memory of the server's process, once the run " +
+		"is 10 s old.", Chart: c.svg()}, len(c.series) > 0
 }
 
 // latencyPlot draws the distributions with the high percentiles spread out: each step to the

@@ -56,6 +56,7 @@ type Result struct {
 
 	CPU                 *CPU     `json:"cpu_s_per_million_deliveries,omitempty"`
 	CeilingCPU          *CPU     `json:"ceiling_cpu_s_per_million_deliveries,omitempty"`
+	Cores               *CPU     `json:"cpu_cores,omitempty"` // seconds a second
 	SyscallsPerDelivery *float64 `json:"syscalls_per_delivery,omitempty"`
 	AllocsPerPublish    *float64 `json:"allocs_per_publish,omitempty"`
 	AllocsPerDelivery   *float64 `json:"allocs_per_delivery,omitempty"`
@@ -82,13 +83,17 @@ type Result struct {
 	Timeline       []Tick       `json:"timeline,omitempty"`
 	PerSubscriber  []Subscriber `json:"per_subscriber,omitempty"`
 	SubscriberRate *Spread      `json:"subscriber_per_s,omitempty"`
+
+	// Slow is the one subscriber that was stopped, or might have been; it is in no other
+	// figure.
+	Slow *Slow `json:"slow_subscriber,omitempty"`
 }
 
-// CPU is CPU seconds for a million deliveries, by side. A publisher inside the server counts
-// as the server.
+// CPU is CPU time by side, for a million deliveries or for a second. A publisher inside the
+// server counts as the server; what is a process elsewhere is zero.
 type CPU struct {
-	Server      float64 `json:"server"`
-	Subscribers float64 `json:"subscribers"`
+	Server      float64 `json:"server,omitzero"`
+	Subscribers float64 `json:"subscribers,omitzero"`
 	Publisher   float64 `json:"publisher,omitzero"`
 }
 
@@ -124,6 +129,7 @@ type Tick struct {
 	Seconds   float64 `json:"s"`
 	Published uint64  `json:"published"`
 	Delivered uint64  `json:"delivered"`
+	RSS       uint64  `json:"rss_bytes,omitzero"` // of the server; in long runs
 }
 
 // Subscriber is one subscriber's share of a result.
@@ -133,6 +139,15 @@ type Subscriber struct {
 	P50      int64  `json:"p50_ns"`
 	P99      int64  `json:"p99_ns"`
 	Max      int64  `json:"max_ns"`
+}
+
+// Slow is what a subscriber got that could not keep up. It was told of every message that it
+// missed where Lost equals GapMessages.
+type Slow struct {
+	Received    uint64 `json:"received"`
+	Lost        uint64 `json:"lost"`
+	Gaps        uint64 `json:"gaps"`
+	GapMessages uint64 `json:"gap_messages"`
 }
 
 // Spread is how figures of several subscribers lie.

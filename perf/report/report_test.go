@@ -46,8 +46,9 @@ func sample() *Report {
 				CeilingPerS: 12_900_000, CeilingShare: 0.893, ForeignCPU: 0.02},
 				{PublishedPerS: 188_000, DeliveredPerS: 12_032_000, CeilingPerS: 13_100_000,
 					CeilingShare: 0.918, ForeignCPU: 0.31}},
-			Timeline: []Tick{{0, 0, 0}, {0.5, 90_000, 5_000_000}, {1, 180_000, 11_000_000},
-				{1.5, 270_000, 16_000_000}, {2, 360_000, 23_000_000}},
+			Timeline: []Tick{{}, {Seconds: 0.5, Delivered: 5_000_000},
+				{Seconds: 1, Delivered: 11_000_000}, {Seconds: 1.5, Delivered: 16_000_000},
+				{Seconds: 2, Delivered: 23_000_000}},
 		},
 	}
 }

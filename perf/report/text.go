@@ -54,6 +54,10 @@ func notes(r *Report) []string {
 
 // title names a result in a line.
 func title(r *Result) string {
+	if r.Workload == "idle" {
+		return fmt.Sprintf("idle · %s connected, nothing published", plural(r.Subscribers,
+			"subscriber"))
+	}
 	s := fmt.Sprintf("%s · 1 publisher → %s × %s B", r.Workload, plural(r.Subscribers,
 		"subscriber"), Count(uint64(r.Size)))
 	if r.Variant != "" {
@@ -111,6 +115,9 @@ func rows(r *Result) [][3]string {
 	if r.OfferedPerS > 0 {
 		add("offered/s", whole(r.OfferedPerS), "open loop")
 	}
+	if r.Messages == 0 && r.Workload == "idle" {
+		return costs(r)
+	}
 	add("published/s", whole(r.PublishedPerS), "")
 	share := Bytes(Mbit(r.DeliveredPerS, r.Size)*1e6/8) + "/s of payload"
 	if r.CeilingShare > 0 {
@@ -119,7 +126,7 @@ func rows(r *Result) [][3]string {
 	}
 	add("delivered/s", whole(r.DeliveredPerS), share)
 	remark := ""
-	if r.Workload == "openamq" {
+	if r.Workload == "openamq" || r.Workload == "topic_publish" {
 		remark = "OpenAMQ itself, counted so: 140,000 to 150,000"
 	}
 	add("in + out/s", whole(r.InOutPerS), remark)
@@ -143,7 +150,9 @@ func costs(r *Result) [][3]string {
 	add := func(name, figure, remark string) {
 		list = append(list, [3]string{name, figure, remark})
 	}
-	if r.CPU != nil {
+	if r.CPU != nil && r.CPU.Server == 0 && r.CPU.Publisher > 0 {
+		add("CPU s per million deliveries", digits(r.CPU.Publisher), "publisher")
+	} else if r.CPU != nil {
 		more := "server; subscribers " + digits(r.CPU.Subscribers)
 		if r.CPU.Publisher > 0 {
 			more += ", publisher " + digits(r.CPU.Publisher)
@@ -153,6 +162,13 @@ func costs(r *Result) [][3]string {
 				digits(r.CeilingCPU.Subscribers))
 		}
 		add("CPU s per million deliveries", digits(r.CPU.Server), more)
+	}
+	if r.Cores != nil {
+		more := "server; subscribers " + digits(r.Cores.Subscribers)
+		if r.Cores.Publisher > 0 {
+			more += ", publisher " + digits(r.Cores.Publisher)
+		}
+		add("cores in use", digits(r.Cores.Server), more)
 	}
 	if r.SyscallsPerDelivery != nil {
 		remark := ""
