@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,45 +253,4 @@ func TestErrorIsTheLastFrame(t *testing.T) {
 	if r.code != native.CodeSlowConsumer || r.err != nil {
 		t.Errorf("after %d waves: ERROR %v, %v", wave, r.code, r.err)
 	}
-}
-
-// closeLater closes e at the test's end.
-func closeLater(t testing.TB, e *engine.Engine) {
-	t.Cleanup(func() {
-		ctx, cancel := soon()
-		defer cancel()
-		_ = e.Close(ctx)
-	})
-}
-
-// A19: a length that is cut off at every byte waits for the rest, and never hangs others.
-func TestTruncatedAtEveryByte(t *testing.T) {
-	l := listen(t, testEngine(t), Config{})
-	p := startPair(t, l, 1)
-	session := native.AppendHello(nil, &native.Hello{Version: native.Version})
-	session = native.AppendTopic(session, &native.Topic{ID: 1, Name: []byte("cut")})
-	session = native.AppendPublish(session, &native.Publish{Alias: 1, Payload: []byte("payload")})
-	session = native.AppendSubscribe(session, &native.Subscribe{Request: 1, Pattern: []byte("other.>")})
-	session = native.AppendHeartbeat(session, native.Heartbeat{Sequence: 1})
-	var wrong atomic.Int64
-	for n := range session {
-		c := connect(t, l)
-		c.send(session[:n])
-		if err := c.nc.CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
-		for {
-			h, _, err := c.read()
-			if err != nil {
-				break
-			}
-			if h.Kind == frame.Error {
-				wrong.Add(1)
-				t.Errorf("cut at %d of %d: ERROR", n, len(session))
-			}
-		}
-		c.nc.Close()
-	}
-	p.finish()
-	openConnections(t, l, 0)
 }

@@ -5,7 +5,10 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"testing"
 	"time"
+
+	"github.com/fantail-io/fantail/engine"
 )
 
 // soon is a context for closing what need not drain.
@@ -35,4 +38,13 @@ func residentBytes() uint64 {
 		}
 	}
 	return 0
+}
+
+// closeLater closes e at the test's end.
+func closeLater(t testing.TB, e *engine.Engine) {
+	t.Cleanup(func() {
+		ctx, cancel := soon()
+		defer cancel()
+		_ = e.Close(ctx)
+	})
 }

@@ -234,7 +234,11 @@ func startPair(t testing.TB, l *Listener, number uint32) *pair {
 				return
 			default:
 			}
-			if err := p.source.publish(50); err != nil {
+			err := p.source.publish(50)
+			if err == nil && raceEnabled { // slow enough without filling every buffer
+				err = p.source.sync()
+			}
+			if err != nil {
 				p.ended <- err
 				return
 			}
