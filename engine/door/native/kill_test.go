@@ -35,7 +35,7 @@ func TestKilledSubscriberDisturbsNobody(t *testing.T) {
 				"ADDRESS="+l.Addr().String(), "PATTERN=kill.>", "TOTAL=1000000000")...)
 			c.expect("ready")
 			s := startSource(t, l, "kill.one", 1, 64, 1000)
-			const messages = 20_000
+			messages := full(20_000, 5_000)
 			for i := range 10 {
 				if i == 5 {
 					c.kill() // with messages in flight to it
@@ -45,7 +45,7 @@ func TestKilledSubscriberDisturbsNobody(t *testing.T) {
 				}
 			}
 			for _, r := range readers {
-				r.complete(t, map[uint32]uint64{1: messages}, false)
+				r.complete(t, map[uint32]uint64{1: uint64(messages)}, false)
 			}
 			openConnections(t, l, 1) // the publisher
 		})

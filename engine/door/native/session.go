@@ -304,8 +304,9 @@ func (s *session) name(number uint32) {
 }
 
 // Tick implements netio.Session.
-func (s *session) Tick(now int64) error {
+func (s *session) Tick(int64) error {
 	config := &s.listener.config
+	now := s.listener.engine.Now() // the clock of opened and heard, which is never set
 	if !s.welcomed {
 		if now-s.opened >= int64(config.HandshakeTimeout) {
 			return s.refuse(native.Errorf(native.CodeHandshakeTimeout,
