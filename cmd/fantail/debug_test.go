@@ -74,8 +74,8 @@ func TestDebugStats(t *testing.T) {
 func TestStatsLines(t *testing.T) {
 	p, address := serve(t, "--stats", "10ms")
 	s := subscribe(t, address, ">", "--stats", "10ms", "--format", "none")
-	publish(t, address, "a", "b")
-	p.out.find(t, `stats: in ([1-9]\d*/s), out`)
+	publish(t, address, "a", "--size", "10", "--count", "1000")
+	p.out.find(t, `stats: in ([1-9][0-9,]*/s), out`)
 	p.out.find(t, `(connections 2)`)
-	s.log.find(t, `(in all 1 message), 0 gaps`)
+	s.log.find(t, `(in all 1,000 messages), 0 gaps`)
 }

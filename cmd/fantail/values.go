@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func (b *byteSize) Set(s string) error {
 		}
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(number))
-	if err != nil || n < 0 || n > 1<<40/scale {
+	if err != nil || n < 0 || n > math.MaxInt/scale {
 		return fmt.Errorf("write bytes, or a number with KiB, MiB or GiB, such as 64MiB")
 	}
 	*b = byteSize(n * scale)
