@@ -105,7 +105,7 @@ func Parse(b []byte, maxBytes int) (h Header, payload []byte, n int, err error) 
 		return h, nil, 0, ErrShort
 	}
 	length := binary.LittleEndian.Uint32(b)
-	if length < HeaderBytes || uint64(length) > uint64(maxBytes) {
+	if length < HeaderBytes || int64(length) > int64(maxBytes) {
 		return h, nil, 0, &LengthError{Length: length, Max: maxBytes}
 	}
 	if b[6] != 0 || b[7] != 0 {
