@@ -26,7 +26,7 @@ var layers = []struct {
 	{"netio/...", []string{"ring/...", "netio/..."}},
 	{"perf/...", []string{"ring/...", "engine/...", "netio/...", "perf/..."}},
 	{"cmd/...", []string{"ring/...", "engine/...", "netio/...", "perf/..."}},
-	{"docs/...", []string{"engine/...", "netio/..."}},
+	{"docs/...", []string{"ring/...", "engine/...", "netio/..."}},
 }
 
 // homes says where the module's third parties may be imported.

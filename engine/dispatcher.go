@@ -60,11 +60,12 @@ func newStash(p Policy) *ring.Stash {
 func (q *feedQueue) poll(limit int, fn func(*Message)) (n int) {
 	s := q.sub
 	for swapped := false; n < limit; {
+		if g := q.taken.TakeGap(); g.Count > 0 {
+			n += s.gap(g, fn)
+			continue
+		}
 		view := q.taken.View()
 		if view == nil {
-			for g := q.taken.TakeGap(); g.Count > 0; g = q.taken.TakeGap() {
-				n += s.gap(g, fn)
-			}
 			if swapped {
 				return n
 			}
@@ -72,9 +73,6 @@ func (q *feedQueue) poll(limit int, fn func(*Message)) (n int) {
 			q.mu.Lock()
 			q.taken, q.mu.stash = q.mu.stash, q.taken
 			q.mu.Unlock()
-			if g := q.taken.TakeGap(); g.Count > 0 {
-				n += s.gap(g, fn)
-			}
 			continue
 		}
 		s.deliver(view, fn)

@@ -49,6 +49,7 @@ type Conn struct {
 	shard   *Shard
 	session Session
 	remote  net.Addr
+	name    string
 	slot    int
 	io      ioConn // the transport's
 
@@ -93,6 +94,9 @@ type connCounters struct {
 
 // Remote is the peer's address.
 func (c *Conn) Remote() net.Addr { return c.remote }
+
+// SetName says who the peer is, for operators.
+func (c *Conn) SetName(name string) { c.name = name }
 
 // Subscribe gives the connection a queue with that policy, for the routes that name it from
 // now on. A second call changes the policy of an empty queue only; the policy must be
@@ -231,7 +235,8 @@ func (c *Conn) waits() bool {
 		c.policy.Kind == ring.PolicyWaitFor && c.gating >= 0
 }
 
-// overLag applies the policy to a queue that may be longer than MaxLag.
+// overLag applies the policy to a queue that may be longer than MaxLag. DropOldest drops an
+// eighth more than it must, so that gaps are few and long.
 func (c *Conn) overLag() {
 	c.stageRest() // fill is exact only between messages
 	for {
@@ -243,7 +248,8 @@ func (c *Conn) overLag() {
 			c.slow()
 			return
 		}
-		if c.dropFront(uint32(min(fill-uint64(c.policy.MaxLag), 1<<31))) == 0 {
+		spare := uint64(c.policy.MaxLag / 8)
+		if c.dropFront(uint32(fill-uint64(c.policy.MaxLag)+spare)) == 0 {
 			return
 		}
 	}

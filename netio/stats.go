@@ -19,6 +19,9 @@ type ShardStats struct {
 	Received    uint64 // bytes
 	Stalls      uint64 // submissions that a socket did not take whole
 	LongestTurn uint64 // nanoseconds
+	// Delivered and Dropped count the messages of connections that are closed by now: those
+	// that left the queue for the kernel, and those that were lost to it.
+	Delivered, Dropped uint64
 	// Sizes counts submissions by bytes: class i has those from 2^(i-1) to 2^i-1.
 	Sizes [32]uint64
 	Conns []ConnStats
@@ -26,6 +29,7 @@ type ShardStats struct {
 
 // ConnStats are one connection's figures.
 type ConnStats struct {
+	Name         string // what the peer calls itself
 	Remote       string
 	Policy       ring.Policy
 	Messages     uint64 // queued for it
@@ -64,7 +68,7 @@ func (s *Shard) snapshot() ShardStats {
 		Turns: c.turns.Load(), Parks: c.parks.Load(), Followed: c.followed.Load(),
 		Submissions: c.submits.Load(), Syscalls: c.syscalls.Load(), Other: c.other.Load(),
 		Sent: c.sent.Load(), Received: c.received.Load(), Stalls: c.stalls.Load(),
-		LongestTurn: c.gap.Load()}
+		LongestTurn: c.gap.Load(), Delivered: c.delivered.Load(), Dropped: c.lost.Load()}
 	for i := range c.sizes {
 		st.Sizes[i] = c.sizes[i].Load()
 	}
@@ -77,7 +81,7 @@ func (s *Shard) snapshot() ShardStats {
 }
 
 func (c *Conn) snapshot(now int64) ConnStats {
-	st := ConnStats{Remote: c.remote.String(), Policy: c.policy,
+	st := ConnStats{Name: c.name, Remote: c.remote.String(), Policy: c.policy,
 		Messages: c.stats.messages.Load(), HighFill: c.stats.highFill.Load(),
 		Bytes: c.stats.bytes.Load(), Received: c.stats.received.Load(),
 		Submissions: c.stats.submits.Load(), Stalls: c.stats.stalls.Load(),

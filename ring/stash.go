@@ -41,6 +41,9 @@ func (s *Stash) Push(f []byte) bool {
 		extend(&s.dropped, h.Sequence, GapDropNewest)
 		return false
 	}
+	if s.dropped.Count > 0 && s.messages > 0 {
+		s.mark()
+	}
 	if s.Conflate {
 		if s.latest == nil {
 			s.latest = make(map[uint32]int)
@@ -86,7 +89,7 @@ func (s *Stash) compact() {
 		n := frame.Aligned(int(h.Length))
 		if h.Kind != 0 {
 			copy(s.buffer[to:], s.buffer[at:at+n])
-			if s.Conflate {
+			if s.Conflate && h.Kind != frame.Gap {
 				s.latest[h.Topic] = to
 			}
 			to += n
@@ -105,16 +108,35 @@ func extend(g *Gap, sequence uint64, reason GapReason) {
 	g.Count++
 }
 
-// TakeGap answers what was dropped or replaced since the last call, one gap at a time, and
-// forgets it. A gap of dropped messages belongs behind those that are queued.
+// TakeGap answers what the subscriber must be told before the next message, one gap at a
+// time: messages that others replaced, or that were dropped at this place of the queue. Call
+// it before each View, until Gap.Count is 0.
 func (s *Stash) TakeGap() Gap {
-	g := s.replaced
-	s.replaced = Gap{}
-	if g.Count == 0 && s.messages == 0 {
-		g = s.dropped
-		s.dropped = Gap{}
+	if g := s.replaced; g.Count > 0 {
+		s.replaced = Gap{}
+		return g
 	}
+	if f := s.front(); f != nil && frame.Kind(f[kindOffset]) == frame.Gap {
+		h := frame.Get(f)
+		s.pop(frame.HeaderBytes)
+		return Gap{First: h.Sequence, Last: uint64(h.Time), Reason: GapDropNewest,
+			Count: uint64(h.Topic) | uint64(h.Publisher)<<32}
+	}
+	if s.messages > 0 {
+		return Gap{} // what was dropped since belongs behind those
+	}
+	g := s.dropped
+	s.dropped = Gap{}
 	return g
+}
+
+// mark notes in the queue that messages were dropped after those that it holds. The mark
+// has a frame's shape, with the gap in its header.
+func (s *Stash) mark() {
+	g := s.dropped
+	s.dropped = Gap{}
+	s.buffer = frame.Append(s.buffer, frame.Header{Kind: frame.Gap, Sequence: g.First,
+		Time: int64(g.Last), Topic: uint32(g.Count), Publisher: uint32(g.Count >> 32)}, nil)
 }
 
 // Len is the number of messages queued.
@@ -126,6 +148,15 @@ func (s *Stash) Bytes() int { return len(s.buffer) - s.read }
 // View is the next frame, padding included; nil where there is none. It is valid until the
 // next call of any other method.
 func (s *Stash) View() []byte {
+	f := s.front()
+	if f == nil || frame.Kind(f[kindOffset]) == frame.Gap {
+		return nil
+	}
+	return f
+}
+
+// front is the next frame or mark.
+func (s *Stash) front() []byte {
 	for s.read < len(s.buffer) {
 		f := s.buffer[s.read:]
 		n := frame.Aligned(int(binary.LittleEndian.Uint32(f)))
@@ -144,8 +175,12 @@ func (s *Stash) Pop() {
 	if s.Conflate {
 		delete(s.latest, h.Topic)
 	}
-	s.read += frame.Aligned(int(h.Length))
 	s.messages--
+	s.pop(frame.Aligned(int(h.Length)))
+}
+
+func (s *Stash) pop(n int) {
+	s.read += n
 	if s.read == len(s.buffer) {
 		s.buffer, s.read, s.husks = s.buffer[:0], 0, 0
 	}

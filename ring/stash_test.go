@@ -63,6 +63,7 @@ func TestModelStash(t *testing.T) {
 				}
 			}
 			for s.Len() > 0 {
+				told += takeGaps(t, s)
 				popOne(t, s, m, conflate, seed)
 			}
 			if told += takeGaps(t, s); told != m.lost {
@@ -125,5 +126,32 @@ func TestConflationNeverRunsOutOfRoom(t *testing.T) {
 	}
 	if cap(s.buffer) > 40_000 {
 		t.Errorf("%d bytes of memory", cap(s.buffer))
+	}
+}
+
+// A subscriber that always lags a little must hear of its losses, where they belong.
+func TestDropsAreToldAmongTheMessages(t *testing.T) {
+	s := &Stash{MaxMessages: 4, MaxBytes: 1 << 20}
+	next := uint64(1)
+	var lost uint64
+	for n := range uint64(1000) {
+		s.Push(frame.Append(nil, frame.Header{Kind: frame.Data, Sequence: n + 1}, nil))
+		if n%2 == 0 || s.Len() < 4 {
+			continue
+		}
+		for g := s.TakeGap(); g.Count > 0; g = s.TakeGap() {
+			if g.First != next || g.Last-g.First+1 != g.Count {
+				t.Fatalf("gap %+v where %d is next", g, next)
+			}
+			next, lost = g.Last+1, lost+g.Count
+		}
+		if h := frame.Get(s.View()); h.Sequence != next {
+			t.Fatalf("sequence %d, want %d", h.Sequence, next)
+		}
+		s.Pop()
+		next++
+	}
+	if lost < 400 {
+		t.Errorf("told of %d lost messages while lagging", lost)
 	}
 }

@@ -48,6 +48,7 @@ type serveFlags struct {
 	wait          waitValue
 	sender        string
 	policy        policyValue
+	allow         policyKinds
 	tokenFile     string
 
 	maxConnections, maxPerAddress, maxTopics int
@@ -72,6 +73,9 @@ func (f *serveFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.sender, "sender", "auto", "`HOW` bytes enter the kernel: auto, writev, "+
 		"uring or portable")
 	fs.Var(&f.policy, "policy", "`POLICY` of subscribers that choose none: "+policyHelp)
+	fs.Var(&f.allow, "allow-policies", "`LIST` of the policies that subscribers may choose, with "+
+		"commas between them (default all); leave out wait and wait-for where subscribers are "+
+		"not to hold publishers back")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`FILE` with a secret that clients must show")
 	fs.IntVar(&f.maxConnections, "max-connections", 10_000, "most connections at a time: `N`")
 	fs.IntVar(&f.maxPerAddress, "max-per-address", 4_096, "most connections of one address: `N`")
@@ -128,7 +132,7 @@ func runServe(ctx context.Context, e *environment) error {
 // doorConfig is the part of the command line that concerns the door.
 func (f *serveFlags) doorConfig(token []byte) native.Config {
 	return native.Config{Shards: f.shards, Sender: f.sender, Wait: f.wait.Strategy,
-		CPUs: f.cpus, Token: token, DefaultPolicy: f.policy.Policy,
+		CPUs: f.cpus, Token: token, DefaultPolicy: f.policy.Policy, Policies: f.allow,
 		MaxConnections: f.maxConnections, MaxPerAddress: f.maxPerAddress}
 }
 

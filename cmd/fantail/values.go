@@ -116,6 +116,30 @@ func (p *policyValue) Set(s string) error {
 	return nil
 }
 
+// policyKinds is a list of policies' names.
+type policyKinds []ring.PolicyKind
+
+func (k *policyKinds) String() string {
+	var words []string
+	for _, kind := range *k {
+		words = append(words, kind.String())
+	}
+	return strings.Join(words, ",")
+}
+
+// Set reads what was given on the command line.
+func (k *policyKinds) Set(s string) error {
+	*k = nil
+	for _, word := range strings.Split(s, ",") {
+		kind, err := ring.ParsePolicyKind(word)
+		if err != nil || kind == ring.PolicyDefault || kind == ring.PolicySpill {
+			return fmt.Errorf("%q is not a policy that could be allowed", word)
+		}
+		*k = append(*k, kind)
+	}
+	return nil
+}
+
 // waitValue is what an idle shard does.
 type waitValue struct{ wait.Strategy }
 

@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fantail-io/fantail/netio"
@@ -28,6 +29,9 @@ type Config struct {
 	Token []byte
 	// DefaultPolicy serves subscribers that choose none. Zero: DropOldest.
 	DefaultPolicy ring.Policy
+	// Policies are those that subscribers may choose. Empty: all. A public server leaves out
+	// wait and wait-for, with which a subscriber may hold publishers back.
+	Policies []ring.PolicyKind
 	// MaxConnections bounds open connections. Zero: 10,000.
 	MaxConnections int
 	// MaxPerAddress bounds open connections from one address. Zero: 4,096.
@@ -78,6 +82,10 @@ func (c Config) withDefaults(shards, maxPayload int) (Config, error) {
 	}
 	if err := c.DefaultPolicy.Check(); err != nil {
 		return c, fmt.Errorf("native: DefaultPolicy: %w", err)
+	}
+	if len(c.Policies) > 0 && !slices.Contains(c.Policies, c.DefaultPolicy.Kind) {
+		return c, fmt.Errorf("native: DefaultPolicy %v is not among the Policies %v",
+			c.DefaultPolicy.Kind, c.Policies)
 	}
 	for _, v := range []struct {
 		name        string

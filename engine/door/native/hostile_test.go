@@ -102,6 +102,22 @@ func TestBadBytesEndTheirSessionOnly(t *testing.T) {
 	}
 }
 
+func TestPoliciesCanBeForbidden(t *testing.T) {
+	l := listen(t, testEngine(t), Config{
+		Policies: []ring.PolicyKind{ring.PolicyDropOldest, ring.PolicyConflate}})
+	for kind, allowed := range map[ring.PolicyKind]bool{ring.PolicyDefault: true,
+		ring.PolicyConflate: true, ring.PolicyWait: false, ring.PolicyDisconnect: false} {
+		p := dial(t, l)
+		if allowed {
+			p.subscribe("a", ring.Policy{Kind: kind})
+			continue
+		}
+		p.send(native.AppendSubscribe(nil, &native.Subscribe{Request: 1, Pattern: []byte("a"),
+			Policy: ring.Policy{Kind: kind}}))
+		p.refused(native.CodePolicy)
+	}
+}
+
 // A04: bytes that trickle in do not renew the handshake's deadline.
 func TestSlowLorisIsCutOff(t *testing.T) {
 	l := listen(t, testEngine(t), Config{HandshakeTimeout: 150 * time.Millisecond})

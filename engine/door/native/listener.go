@@ -28,6 +28,7 @@ type Listener struct {
 	shards  []*shard
 	accepts sync.WaitGroup
 	closed  atomic.Bool
+	closing chan struct{} // closed by Close
 	mu      struct {
 		sync.Mutex
 		addresses map[string]int // open connections
@@ -73,7 +74,8 @@ func Listen(e *engine.Engine, network, address string, c Config) (*Listener, err
 	if err != nil {
 		return nil, fmt.Errorf("native: %w", err)
 	}
-	l := &Listener{engine: e, config: c, log: slog.Default(), ln: ln}
+	l := &Listener{engine: e, config: c, log: slog.Default(), ln: ln,
+		closing: make(chan struct{})}
 	l.mu.addresses = make(map[string]int)
 	l.mu.rejected = make(map[native.Code]uint64)
 	if err := l.start(); err != nil {
@@ -129,7 +131,10 @@ func (l *Listener) accept() {
 			l.mu.retries++
 			l.mu.Unlock()
 			delay = min(max(2*delay, 10*time.Millisecond), time.Second)
-			time.Sleep(delay)
+			select {
+			case <-time.After(delay):
+			case <-l.closing:
+			}
 		}
 	}
 }
@@ -219,6 +224,7 @@ func (l *Listener) Close(ctx context.Context) error {
 	if l.closed.Swap(true) {
 		return nil
 	}
+	close(l.closing)
 	l.engine.RemoveDoor(l)
 	l.ln.Close()
 	l.accepts.Wait()

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/fantail-io/fantail/engine/topic"
@@ -131,6 +132,7 @@ func (s *session) hello(h frame.Header, body []byte) error {
 		return native.Errorf(native.CodeAuth, "wrong or missing token")
 	}
 	s.welcomed = true
+	s.conn.SetName(hello.Name)
 	s.publisher = l.engine.PublisherNumber()
 	s.conn.Stage(func(dst []byte) []byte {
 		return native.AppendWelcome(dst, &native.Welcome{Version: native.Version,
@@ -227,6 +229,10 @@ func (s *session) subscribe(h frame.Header, body []byte) error {
 	policy := sub.Policy
 	if policy.Kind == ring.PolicyDefault {
 		policy = config.DefaultPolicy
+	}
+	if len(config.Policies) > 0 && !slices.Contains(config.Policies, policy.Kind) {
+		return native.Errorf(native.CodePolicy, "this server does not allow %v; it allows %v",
+			policy.Kind, config.Policies)
 	}
 	if err := policy.Check(); err != nil {
 		code := native.CodePolicy
