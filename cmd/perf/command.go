@@ -148,7 +148,7 @@ Commands:
 	fmt.Fprint(w, `
 Every measurement takes
   --json FILE       all figures, in stable names (docs/perf/json.md)
-  --report FILE     one HTML page with plots, which needs no network
+  --report FILE     where its HTML page with plots goes; the page needs no network
   --gobench FILE    Go's benchmark format, for benchstat
   --profile KIND    cpu, mem, allocs, mutex, block, goroutine, trace or clock
 

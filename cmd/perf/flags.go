@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +25,8 @@ type output struct {
 
 func (o *output) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.json, "json", "", "FILE|write all figures to it as JSON")
-	fs.StringVar(&o.html, "report", "", "FILE|write a page with plots to it")
+	fs.StringVar(&o.html, "report", autoReport, "FILE|write a page with plots to it; auto: in the "+
+		"system's folder for temporary files; none: no page")
 	fs.StringVar(&o.bench, "gobench", "", "FILE|write Go's benchmark format to it, for benchstat")
 	fs.BoolVar(&o.quiet, "q", false, "|no progress")
 	o.profiling.register(fs)
@@ -65,12 +64,38 @@ func (o *output) measure(ctx context.Context, e *environment, lossless bool,
 	return o.deliver(e, r, lossless)
 }
 
+// What --report takes beside the name of a file.
+const (
+	autoReport = "auto"
+	noReport   = "none"
+)
+
+// page is the file for the page with plots; empty where there is to be none.
+func (o *output) page(command string, started time.Time) (string, error) {
+	switch o.html {
+	case noReport:
+		return "", nil
+	case autoReport:
+		folder := filepath.Join(os.TempDir(), "fantail-perf")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return "", err
+		}
+		return filepath.Join(folder, command+"-"+started.Format("20060102-150405")+".html"), nil
+	}
+	return o.html, nil
+}
+
 // treeVersion is the commit of the source tree that the program is run from: "go run" leaves
 // it out of what it builds. "(devel)" where there is no telling.
 func treeVersion(ctx context.Context) string {
+	folder, err := findPeers() // where that is, the tree is Fantail's
+	if err != nil {
+		return "(devel)"
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	b, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty=+changes").Output()
+	b, err := exec.CommandContext(ctx, "git", "-C", folder, "describe", "--always",
+		"--dirty=+changes").Output()
 	if err != nil {
 		return "(devel)"
 	}
@@ -86,13 +111,15 @@ func (o *output) deliver(e *environment, r *report.Report, lossless bool) error 
 			return err
 		}
 	}
-	if o.html != "" {
-		if err := r.SaveHTML(o.html); err != nil {
+	if html, err := o.page(e.command.name, r.Started); err != nil {
+		return err
+	} else if html != "" {
+		if err := r.SaveHTML(html); err != nil {
 			return err
 		}
-		path, err := filepath.Abs(o.html)
+		path, err := filepath.Abs(html)
 		if err != nil {
-			path = o.html
+			path = html
 		}
 		fmt.Fprintf(e.out, "  report: file://%s\n", filepath.ToSlash(path))
 	}
@@ -201,74 +228,3 @@ func (c *common) parse(e *environment, fs *flag.FlagSet) error {
 
 // lossless reports whether nothing may be lost.
 func (c *common) lossless() bool { return c.Policy.Kind == ring.PolicyWait }
-
-// messageCount is a number, or auto, which is 0.
-type messageCount uint64
-
-func (m *messageCount) String() string {
-	if *m == 0 {
-		return "auto"
-	}
-	return strconv.FormatUint(uint64(*m), 10)
-}
-
-// Set reads what was given on the command line.
-func (m *messageCount) Set(s string) error {
-	if s == "auto" {
-		*m = 0
-		return nil
-	}
-	n, err := strconv.ParseUint(s, 10, 63)
-	if err != nil {
-		return fmt.Errorf("%q is neither a number nor auto", s)
-	}
-	*m = messageCount(n)
-	return nil
-}
-
-// seconds is a time: a number of seconds, or with a unit, as 300ms.
-type seconds time.Duration
-
-func (v *seconds) String() string { return time.Duration(*v).String() }
-
-// Set reads what was given on the command line.
-func (v *seconds) Set(s string) error {
-	if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < 1e6 {
-		*v = seconds(f * float64(time.Second))
-		return nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no time", s)
-	}
-	*v = seconds(d)
-	return nil
-}
-
-// span adds a flag for a time.
-func span(fs *flag.FlagSet, v *time.Duration, name string, def time.Duration, usage string) {
-	*v = def
-	fs.Var((*seconds)(v), name, usage)
-}
-
-// numbers is a list of whole numbers, with commas between them.
-type numbers []int
-
-func (n *numbers) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*n)), " ", ","), "[]")
-}
-
-// Set reads what was given on the command line.
-func (n *numbers) Set(s string) error {
-	*n = nil
-	for _, word := range strings.Split(s, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || v < 1 {
-			return fmt.Errorf("%q is no list of numbers", s)
-		}
-		*n = append(*n, v)
-	}
-	slices.Sort(*n)
-	*n = slices.Compact(*n)
-	return nil
-}

@@ -79,6 +79,7 @@ func runTopicPublish(ctx context.Context, e *environment) error {
 	var settle int
 	t.register(fs)
 	o.register(fs)
+	defaults(fs, "report", noReport) // there may be rounds without end
 	fs.Uint64Var(&t.config.Messages, "M", 1000, "N|messages")
 	fs.IntVar(&t.config.Subscribers, "S", 1, "N|subscribers to wait for")
 	size(fs, &t.config.Size, 500)

@@ -121,7 +121,7 @@ func rows(r *Result) [][3]string {
 	add("published/s", whole(r.PublishedPerS), "")
 	share := Bytes(Mbit(r.DeliveredPerS, r.Size)*1e6/8) + "/s of payload"
 	if r.CeilingShare > 0 {
-		share = fmt.Sprintf("%s of the ceiling, %s /s; %s", Percent(r.CeilingShare),
+		share = fmt.Sprintf("%s of the ceiling, %s/s; %s", Percent(r.CeilingShare),
 			Rate(r.CeilingPerS), share)
 	}
 	add("delivered/s", whole(r.DeliveredPerS), share)
