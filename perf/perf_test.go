@@ -12,6 +12,7 @@ import (
 	"github.com/fantail-io/fantail/perf/load"
 	"github.com/fantail-io/fantail/perf/worker"
 	"github.com/fantail-io/fantail/ring"
+	"github.com/fantail-io/fantail/ring/ringtest"
 )
 
 func TestMain(m *testing.M) {
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	ringtest.Main(m)
 }
 
 // small is a Config that is over in a moment.

@@ -11,13 +11,14 @@ import (
 
 	"github.com/fantail-io/fantail/perf/report"
 	"github.com/fantail-io/fantail/perf/worker"
+	"github.com/fantail-io/fantail/ring/ringtest"
 )
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == worker.Arg {
 		os.Exit(child(os.Args[2], os.Args[3:]))
 	}
-	os.Exit(m.Run())
+	ringtest.Main(m)
 }
 
 func perfCommand(t *testing.T, args ...string) (code int, out, log string) {

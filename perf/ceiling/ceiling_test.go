@@ -11,6 +11,7 @@ import (
 	"github.com/fantail-io/fantail/perf/worker"
 	"github.com/fantail-io/fantail/ring"
 	"github.com/fantail-io/fantail/ring/frame"
+	"github.com/fantail-io/fantail/ring/ringtest"
 )
 
 func TestMain(m *testing.M) {
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	ringtest.Main(m)
 }
 
 func TestBufferIsFramesFromEveryStart(t *testing.T) {

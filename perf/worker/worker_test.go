@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fantail-io/fantail/ring/ringtest"
 )
 
 type settings struct{ Text string }
@@ -57,7 +59,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	ringtest.Main(m)
 }
 
 func start(t *testing.T, kind string, o Options) (*Process, context.Context) {

@@ -1,0 +1,9 @@
+package host
+
+import (
+	"testing"
+
+	"github.com/fantail-io/fantail/ring/ringtest"
+)
+
+func TestMain(m *testing.M) { ringtest.Main(m) }
