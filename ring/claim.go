@@ -83,6 +83,7 @@ func (s *Stream) Claim(topic, publisher uint32, now int64, payloadBytes int) (Cl
 			if end <= size {
 				break
 			}
+			invariant.Yield()
 			if end-uint64(occupied) <= size { // the first claim past the end closes the block
 				b.sealed.Store(index + 1)
 			}

@@ -21,6 +21,7 @@ func (r *Ring) Front() (Range, bool) {
 func (r *Ring) Ranges(dst []Range) []Range {
 	head := r.head.Load()
 	tail := r.tail.Load() // pairs(tail); before extent: a slot that is not the last is final
+	invariant.Yield()
 	for at := head; at < tail && len(dst) < cap(dst); at++ {
 		s := &r.slots[at&r.mask]
 		var done front // of this slot
@@ -57,9 +58,11 @@ func (r *Ring) Consume(bytes uint32) {
 	popped := uint32(0)
 	for bytes > 0 {
 		tail := r.tail.Load() // before extent: a slot that is not the last is final
+		invariant.Yield()
 		s := &r.slots[r.head.Load()&r.mask]
 		if s.reason == GapNone {
 			extent := s.extent.Load() // pairs(extent)
+			invariant.Yield()
 			take := min(bytes, uint32(extent>>32)-r.front.bytes)
 			bytes -= take
 			r.front.bytes += take
@@ -135,8 +138,9 @@ func (r *Ring) Drop() (Range, bool) {
 		r.ConsumeGap(g.Gap)
 		return g, true
 	}
+	invariant.Yield() // the producer may extend it meanwhile
 	r.Consume(g.Bytes)
-	r.Split() // the producer may have extended it meanwhile
+	r.Split()
 	return g, true
 }
 
@@ -148,6 +152,7 @@ func (r *Ring) Discard(n uint32, reason GapReason) Gap {
 	if !ok || g.Gap.Reason != GapNone || n == 0 {
 		return Gap{}
 	}
+	invariant.Yield() // the producer may extend it meanwhile
 	n = min(n, g.Count)
 	bytes := g.Bytes
 	if n < g.Count {
@@ -158,7 +163,7 @@ func (r *Ring) Discard(n uint32, reason GapReason) Gap {
 		}
 	}
 	r.Consume(bytes)
-	r.Split() // where messages are left, or the producer has extended it meanwhile
+	r.Split()
 	return Gap{First: g.First, Last: g.First + uint64(n) - 1, Count: uint64(n), Reason: reason}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fantail-io/fantail/ring/counter"
+	"github.com/fantail-io/fantail/ring/invariant"
 )
 
 // reading is the bit of a follower's word that says: I am looking at this block now.
@@ -113,6 +114,7 @@ func (f *Follower) Acquire() Gap {
 		return Gap{}
 	}
 	f.word.Store(f.number<<1 | reading) // pairs(hazard)
+	invariant.Yield()
 	if f.stream.head.Load() <= f.number {
 		return Gap{}
 	}
@@ -125,7 +127,9 @@ func (f *Follower) rejoin() Gap {
 	for {
 		number := s.head.Load()
 		f.word.Store(number<<1 | reading) // pairs(hazard)
+		invariant.Yield()
 		b := s.at(number)
+		invariant.Yield()
 		if s.head.Load() != number { // else b is that block, and stays it
 			continue
 		}
@@ -181,7 +185,9 @@ func (f *Follower) cross() bool {
 	if f.lossy {
 		f.word.Store(number<<1 | reading) // pairs(hazard)
 	}
+	invariant.Yield()
 	b := s.at(number) // before head is checked: later, another block may be in its place
+	invariant.Yield()
 	if f.lossy && s.head.Load() > number {
 		f.number, f.block, f.index = number, lapped, 0 // Acquire will say so
 		return false
@@ -268,31 +274,4 @@ func (f *Follower) gates(now int64, at, head uint64) bool {
 	}
 	f.gating.Store(false)
 	return false
-}
-
-// sweep expires claims that the follower has been waiting for since long. Under Stream.mu.
-func (f *Follower) sweep(now, timeout int64) uint64 {
-	s, cursor := f.stream, f.cursor.Load()
-	number := max(f.word.Load()>>1, s.head.Load())
-	current := s.current.Load().number.Load()
-	var b *Block
-	for ; number <= current; number++ {
-		if b = s.at(number); cursor < b.base.Load()+uint64(b.claims()) {
-			break
-		}
-	}
-	if number > current || cursor < b.base.Load() ||
-		b.index[cursor-b.base.Load()].Load() != stateOpen {
-		f.stuck.since = 0
-		return 0
-	}
-	if f.stuck.since == 0 || f.stuck.cursor != cursor {
-		f.stuck.cursor, f.stuck.claims, f.stuck.since = cursor, b.claims(), now
-		return 0
-	}
-	if now-f.stuck.since < timeout {
-		return 0
-	}
-	f.stuck.since = 0
-	return b.expire(f.stuck.claims)
 }

@@ -3,6 +3,8 @@ package ring
 import (
 	"runtime"
 	"slices"
+
+	"github.com/fantail-io/fantail/ring/invariant"
 )
 
 // roll replaces full, the block that its caller found full, by a fresh one. A nil error
@@ -108,7 +110,9 @@ func (s *Stream) retire(number uint64, now int64) {
 	if number <= head {
 		return
 	}
+	invariant.Yield()
 	s.head.Store(number) // pairs(hazard): before the followers' words are read
+	invariant.Yield()
 	pinned := s.mu.pinned[:0]
 	for _, f := range s.mu.followers {
 		if w := f.word.Load(); w&reading != 0 && w>>1 < number {
@@ -183,4 +187,31 @@ func (s *Stream) sweep(now int64) (expired uint64, freed bool) {
 	}
 	s.mu.stats.Expired += expired
 	return expired, s.settle()
+}
+
+// sweep expires claims that the follower has been waiting for since long. Under Stream.mu.
+func (f *Follower) sweep(now, timeout int64) uint64 {
+	s, cursor := f.stream, f.cursor.Load()
+	number := max(f.word.Load()>>1, s.head.Load())
+	current := s.current.Load().number.Load()
+	var b *Block
+	for ; number <= current; number++ {
+		if b = s.at(number); cursor < b.base.Load()+uint64(b.claims()) {
+			break
+		}
+	}
+	if number > current || cursor < b.base.Load() ||
+		b.index[cursor-b.base.Load()].Load() != stateOpen {
+		f.stuck.since = 0
+		return 0
+	}
+	if f.stuck.since == 0 || f.stuck.cursor != cursor {
+		f.stuck.cursor, f.stuck.claims, f.stuck.since = cursor, b.claims(), now
+		return 0
+	}
+	if now-f.stuck.since < timeout {
+		return 0
+	}
+	f.stuck.since = 0
+	return b.expire(f.stuck.claims)
 }

@@ -61,6 +61,7 @@ func (r *Ring) Append(block *Block, offset, bytes, count uint32, first uint64) b
 		if s.block == block && s.reason == GapNone && s.offset+uint32(extent>>32) == offset &&
 			s.first+uint64(uint32(extent)) == first {
 			r.count(count, bytes)
+			invariant.Yield()
 			s.extent.Store(extent + uint64(bytes)<<32 + uint64(count)) // pairs(extent)
 			return true
 		}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fantail-io/fantail/ring/ringtest"
@@ -246,8 +247,10 @@ func TestStressRing(t *testing.T) {
 	for round := range uint64(rounds) {
 		r := NewRing(2 << (round % 4))
 		lost := make(chan uint64)
-		go func() { lost <- produceAll(r, all, rand.New(rand.NewPCG(seed, round))) }()
+		var failed atomic.Bool
+		go func() { lost <- produceAll(r, all, rand.New(rand.NewPCG(seed, round)), &failed) }()
 		got, missed := consumeAll(t, r, all, rand.New(rand.NewPCG(seed, round+1000)))
+		failed.Store(t.Failed())
 		if want := <-lost; missed != want || got+missed != uint64(len(all)) {
 			t.Fatalf("%d messages and %d missed; %d sent and %d dropped", got, missed, len(all), want)
 		}
@@ -258,11 +261,11 @@ func TestStressRing(t *testing.T) {
 }
 
 // produceAll appends messages one by one, drops some, and answers how many.
-func produceAll(r *Ring, all []Message, random *rand.Rand) (lost uint64) {
+func produceAll(r *Ring, all []Message, random *rand.Rand, failed *atomic.Bool) (lost uint64) {
 	for _, m := range all {
 		var ok bool
 		drop := random.IntN(10) < 3
-		for tries := 0; !ok; tries++ {
+		for !ok && !failed.Load() {
 			if drop {
 				ok = r.AppendGap(Gap{First: m.Sequence, Last: m.Sequence, Count: 1, Reason: GapDropNewest})
 			} else {
@@ -281,6 +284,7 @@ func produceAll(r *Ring, all []Message, random *rand.Rand) (lost uint64) {
 
 func consumeAll(t *testing.T, r *Ring, all []Message, random *rand.Rand) (got, missed uint64) {
 	next, taken := 0, uint32(0) // in all
+	sent := false               // since the last Split
 	for next < len(all) {
 		if n, bytes := r.Fill(); n > uint64(len(all)) || bytes > 1<<40 {
 			t.Errorf("fill of %d messages, %d bytes", n, bytes)
@@ -302,7 +306,10 @@ func consumeAll(t *testing.T, r *Ring, all []Message, random *rand.Rand) (got, m
 			continue
 		}
 		if random.IntN(8) == 0 && taken == 0 {
-			r.Split()
+			if sent {
+				r.Split()
+				sent = false
+			}
 			g := r.Discard(1+uint32(random.IntN(3)), GapDropOldest)
 			if g.First != all[next].Sequence {
 				t.Errorf("discarded %+v at %d", g, all[next].Sequence)
@@ -318,6 +325,7 @@ func consumeAll(t *testing.T, r *Ring, all []Message, random *rand.Rand) (got, m
 				view = view[:1+random.IntN(len(view))]
 			}
 			r.Consume(uint32(len(view)))
+			sent = true
 			for len(view) > 0 {
 				m := &all[next]
 				want := m.Block.Bytes(m.Offset, m.occupied())[taken:]

@@ -116,7 +116,8 @@ func TestClaimEndsOnce(t *testing.T) {
 // A copy of a claim outlives it, and its block: ending it must not end another claim.
 func TestCopyOfAnOldClaimDoesNoHarm(t *testing.T) {
 	s, _ := newTestStream(t, 4)
-	c := mustClaim(t, s, 8)
+	publish(t, s, 8)
+	c := mustClaim(t, s, 8) // the second of its block
 	copied, block := c, c.block
 	if err := c.Commit(); err != nil {
 		t.Fatal(err)

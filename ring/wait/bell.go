@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fantail-io/fantail/ring/invariant"
 )
 
 // Bell wakes one waiter. Ring is called at most once for each Arm.
@@ -22,6 +24,7 @@ func (b *Bell) Arm() {
 	// First count, then arm; wakers and Disarm do the opposite. So parked is never lower
 	// than the number of armed bells, and a waker that finds 0 has overlooked nobody.
 	b.group.parked.Add(1) // pairs(parked): before the waiter's second look
+	invariant.Yield()
 	b.armed.Store(1)
 }
 
@@ -93,6 +96,7 @@ func (g *Group) wake() {
 		b.ringing.Add(1) // pairs(ringing): before the bell is seen armed
 		if b.armed.CompareAndSwap(1, 0) {
 			g.parked.Add(-1)
+			invariant.Yield()
 			b.ring()
 		}
 		b.ringing.Add(-1)

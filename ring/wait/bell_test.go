@@ -88,23 +88,19 @@ func TestParkedIsNeverLessThanArmed(t *testing.T) {
 	for i := range bells {
 		bells[i] = g.NewBell(func() {})
 	}
-	stop := make(chan struct{})
+	var done atomic.Bool
 	var wakers sync.WaitGroup
 	for range 2 {
 		wakers.Go(func() {
-			for {
+			for !done.Load() {
 				g.wake()
-				select {
-				case <-stop:
-					return
-				default:
-				}
+				runtime.Gosched()
 			}
 		})
 	}
-	rounds := 200_000
+	rounds := 100_000
 	if testing.Short() {
-		rounds = 20_000
+		rounds = 10_000
 	}
 	var waiters sync.WaitGroup
 	for _, b := range bells {
@@ -120,7 +116,7 @@ func TestParkedIsNeverLessThanArmed(t *testing.T) {
 		})
 	}
 	waiters.Wait()
-	close(stop)
+	done.Store(true)
 	wakers.Wait()
 	if n := g.parked.Load(); n != 0 {
 		t.Errorf("%d parked at the end", n)
