@@ -140,8 +140,9 @@ func (e *UndeliveredError) Unwrap() []error { return []error{e.cause, e.Doors} }
 
 // Close refuses further publishing at once, waits until every door has delivered and every
 // Wait subscription has read what was published or until ctx is done, then ends all
-// sessions and gives the memory back. The error, if any, is an *UndeliveredError. No claim,
-// message view or publisher may be in use when it returns. Close is idempotent.
+// sessions and gives the memory back. The error, if any, is an *UndeliveredError; or it says
+// that a claim, or a message in a Poll's fn, was still in use: the memory is then kept, since
+// taking it away would end the process. Close is idempotent.
 func (e *Engine) Close(ctx context.Context) error {
 	if e.closed.Swap(true) {
 		return nil
@@ -162,12 +163,29 @@ func (e *Engine) Close(ctx context.Context) error {
 	for _, s := range e.open() {
 		s.end(ErrClosed)
 	}
-	err := e.stream.Close()
+	err := e.release(ctx)
 	if failed.Subscriptions > 0 || failed.Doors != nil {
 		failed.cause = ctx.Err()
 		return &failed
 	}
 	return err
+}
+
+// releaseTimeout bounds how long Close waits for publishers and subscribers that it caught in
+// the middle of a message: 1 s, or while ctx lasts, but at least a hundredth of that.
+const releaseTimeout = time.Second
+
+// release gives the stream's memory back once nobody is in the middle of a message.
+func (e *Engine) release(ctx context.Context) error {
+	least, most := time.Now().Add(releaseTimeout/100), time.Now().Add(releaseTimeout)
+	for {
+		err := e.stream.Close()
+		now := time.Now()
+		if err == nil || now.After(most) || ctx.Err() != nil && now.After(least) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // open is the subscriptions that are not closed.

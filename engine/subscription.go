@@ -62,12 +62,13 @@ type Subscription struct {
 	idler   wait.Idler
 	message Message       // what fn is handed
 	state   atomic.Uint32 // see states
+	polling atomic.Bool   // a Poll is under way: what the subscription holds is in use
 	topics  *topic.Registry
 
 	follower *ring.Follower // of a subscription that reads the stream itself
 	verdicts []uint8        // by topic number: 0 not asked yet, 1 matches, 2 does not
 	queue    *feedQueue     // of one that the dispatcher feeds
-	sleeper  *wait.Sleeper
+	sleeper  *wait.Sleeper  // made when PollContext first has to sleep
 
 	_        counter.Pad
 	messages counter.Counter
@@ -143,8 +144,27 @@ func (s *Subscription) err() error {
 }
 
 // Poll hands up to limit messages and gaps to fn, in order, and answers how many. It never
-// waits: 0 says that there is nothing now. fn must not call Poll or Close.
+// waits: 0 says that there is nothing now. fn must not call Poll.
 func (s *Subscription) Poll(limit int, fn func(*Message)) (int, error) {
+	s.enter()
+	n, err := s.poll(limit, fn)
+	s.leave()
+	return n, err
+}
+
+// enter and leave surround all that reads the stream. A Close from another goroutine must not
+// let the stream reuse, or unmap, what fn is looking at: it leaves that to leave.
+func (s *Subscription) enter() { s.polling.Store(true) } // pairs(polling): then state is read
+
+func (s *Subscription) leave() {
+	s.polling.Store(false) // pairs(polling): then state is read
+	if s.closed() {
+		s.release()
+	}
+}
+
+// poll is Poll between enter and leave.
+func (s *Subscription) poll(limit int, fn func(*Message)) (int, error) {
 	if s.closed() {
 		return 0, s.err()
 	}
@@ -251,8 +271,15 @@ func (s *Subscription) matches(number uint32) bool {
 // PollContext is Poll that waits for the first message, as SubscribeOptions.Wait says,
 // until ctx is done.
 func (s *Subscription) PollContext(ctx context.Context, limit int, fn func(*Message)) (int, error) {
+	s.enter()
+	n, err := s.pollWaiting(ctx, limit, fn)
+	s.leave()
+	return n, err
+}
+
+func (s *Subscription) pollWaiting(ctx context.Context, limit int, fn func(*Message)) (int, error) {
 	for {
-		n, err := s.Poll(limit, fn)
+		n, err := s.poll(limit, fn)
 		if n > 0 || err != nil {
 			s.idler.Reset()
 			return n, err
@@ -267,7 +294,7 @@ func (s *Subscription) PollContext(ctx context.Context, limit int, fn func(*Mess
 			s.sleeper = s.waitGroup().NewSleeper()
 		}
 		s.sleeper.Arm()
-		if n, err = s.Poll(limit, fn); n > 0 || err != nil {
+		if n, err = s.poll(limit, fn); n > 0 || err != nil {
 			s.sleeper.Disarm()
 			return n, err
 		}
@@ -307,7 +334,7 @@ func (s *Subscription) Messages(ctx context.Context) iter.Seq2[*Message, error] 
 }
 
 // Close ends the subscription; a PollContext under way in another goroutine answers
-// ErrClosed. It is idempotent.
+// ErrClosed. What its fn is looking at stays as it is until fn returns. It is idempotent.
 func (s *Subscription) Close() error {
 	s.end(ErrClosed)
 	return nil
@@ -329,8 +356,20 @@ func (s *Subscription) end(why error) {
 	if s.queue != nil {
 		e.unfeed(s)
 		s.queue.filled.Wake()
-		return
 	}
-	s.follower.Close()
+	if !s.polling.Load() { // pairs(polling): state is stored
+		s.release()
+	}
 	e.stream.Readers().Wake()
+}
+
+// release lets go of the stream, once nothing reads it any more. Whoever ends the
+// subscription and whoever polls it may both come here, even at once.
+func (s *Subscription) release() {
+	if s.follower != nil {
+		s.follower.Close()
+	}
+	if s.sleeper != nil {
+		s.sleeper.Close()
+	}
 }
