@@ -25,6 +25,7 @@ type Block struct {
 	number atomic.Uint64
 	base   atomic.Uint64   // sequence of the first claim; written before number
 	index  []atomic.Uint64 // an entry a claim, and one zero at the end that is never claimed
+	stream *Stream
 	loan   *arena.Block
 	bytes  []byte
 	aside  int64 // Stream.mu: when it was set aside, in nanoseconds of the sweeper's clock
@@ -57,8 +58,8 @@ func makeTail(bytes, claims uint32) tail {
 func (t tail) claims() uint32 { return uint32(t) & claimMask }
 func (t tail) bytes() uint64  { return uint64(t) >> claimBits * frame.Align }
 
-func newBlock(loan *arena.Block) *Block {
-	b := &Block{loan: loan, bytes: loan.Bytes()}
+func newBlock(s *Stream, loan *arena.Block) *Block {
+	b := &Block{stream: s, loan: loan, bytes: loan.Bytes()}
 	b.index = make([]atomic.Uint64, len(b.bytes)/frame.HeaderBytes+1)
 	b.sealed.Store(1)
 	b.fill()

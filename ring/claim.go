@@ -1,20 +1,22 @@
 package ring
 
 import (
+	"encoding/binary"
+	"sync/atomic"
+
 	"github.com/fantail-io/fantail/ring/frame"
 	"github.com/fantail-io/fantail/ring/invariant"
 )
 
 // Claim is space for one message. It is a value, owned by the goroutine that claimed it;
 // exactly one of Commit and Abort ends it.
+//
+// The compiler keeps values of up to four words in registers. A claim with one more costs
+// twice as much: it is stored in words and copied in pairs of them, and each pair waits.
 type Claim struct {
-	stream   *Stream
 	block    *Block
 	sequence uint64
-	index    uint32
-	offset   uint32
-	length   uint32
-	topic    uint32
+	entry    entry // what Commit will say
 }
 
 // Sequence is the message's number in the stream.
@@ -26,36 +28,64 @@ func (c *Claim) Bytes() []byte {
 	if c.block == nil {
 		return nil
 	}
-	return c.block.Bytes(c.offset+frame.HeaderBytes, c.length-frame.HeaderBytes)
+	return c.block.Bytes(c.entry.offset()+frame.HeaderBytes, c.entry.length()-frame.HeaderBytes)
 }
 
 // Commit publishes the message. The payload must not be touched afterwards.
-func (c *Claim) Commit() error {
-	return c.end(makeEntry(c.topic, c.offset, c.length))
-}
+func (c *Claim) Commit() error { return c.end(c.entry) }
 
 // Abort gives the space up; no follower will see the message. Its sequence stays unused.
 func (c *Claim) Abort() error { return c.end(stateAbort) }
 
 func (c *Claim) end(e entry) error {
-	if c.block == nil {
+	b := c.block
+	if b == nil {
 		return ErrClaimClosed
 	}
-	b, s := c.block, c.stream
 	c.block = nil
-	if b.base.Load()+uint64(c.index) != c.sequence {
-		return ErrClaimClosed // a copy of the claim has ended it, and the block is reused
-	}
-	slot := &b.index[c.index]
-	if !slot.CompareAndSwap(stateOpen, uint64(e)) { // pairs(index): publishes the frame
-		if slot.CompareAndSwap(stateExpired, stateAbort) {
-			s.space.Wake() // its block may have been waiting for this
-			return ErrClaimExpired
-		}
+	// Where a copy of the claim has ended it, the block may be reused: its base is beyond.
+	index := c.sequence - b.base.Load()
+	if index >= uint64(len(b.index)) {
 		return ErrClaimClosed
 	}
-	s.readers.Wake()
+	if slot := &b.index[index]; !slot.CompareAndSwap(stateOpen, uint64(e)) { // pairs(index)
+		return b.late(slot)
+	}
+	b.stream.readers.Wake()
 	return nil
+}
+
+// late ends a claim that is not open.
+func (b *Block) late(slot *atomic.Uint64) error {
+	if !slot.CompareAndSwap(stateExpired, stateAbort) {
+		return ErrClaimClosed
+	}
+	b.stream.space.Wake() // the block may have been waiting for this
+	return ErrClaimExpired
+}
+
+// take takes space for a frame that occupies that many bytes: where it lies, and which claim
+// of its block it is.
+func (s *Stream) take(occupied uint32) (b *Block, index, from uint32, err error) {
+	for {
+		b = s.current.Load()
+		// full keeps the tail of a full block from growing with every refused claim.
+		if !b.full() {
+			t := tail(b.tail.Add(uint64(makeTail(occupied, 1)))) // pairs(tail): space, sequence
+			end, size := t.bytes(), uint64(len(b.bytes))
+			index = t.claims() - 1
+			if end <= size {
+				return b, index, uint32(end) - occupied, nil
+			}
+			invariant.Yield()
+			if end-uint64(occupied) <= size { // the first claim past the end closes the block
+				b.sealed.Store(index + 1)
+			}
+		}
+		if err = s.roll(b); err != nil {
+			return nil, 0, 0, err
+		}
+	}
 }
 
 // Claim takes space for a payload, stamped with the topic's and the publisher's numbers
@@ -69,44 +99,40 @@ func (s *Stream) Claim(topic, publisher uint32, now int64, payloadBytes int) (Cl
 	}
 	length := uint32(frame.HeaderBytes + payloadBytes)
 	occupied := (length + frame.Align - 1) &^ (frame.Align - 1)
-	var (
-		b           *Block
-		index, from uint32
-	)
-	for {
-		b = s.current.Load()
-		// full keeps the tail of a full block from growing with every refused claim.
-		if !b.full() {
-			t := tail(b.tail.Add(uint64(makeTail(occupied, 1)))) // pairs(tail): space, sequence
-			end, size := t.bytes(), uint64(len(b.bytes))
-			index, from = t.claims()-1, uint32(end)-occupied
-			if end <= size {
-				break
-			}
-			invariant.Yield()
-			if end-uint64(occupied) <= size { // the first claim past the end closes the block
-				b.sealed.Store(index + 1)
-			}
-		}
-		if err := s.roll(b); err != nil {
-			return Claim{}, err
-		}
+	b, index, from, err := s.take(occupied)
+	if err != nil {
+		return Claim{}, err
 	}
-	c := Claim{stream: s, block: b, sequence: b.base.Load() + uint64(index),
-		index: index, offset: from, length: length, topic: topic}
-	bytes := b.bytes[from : from+occupied : from+occupied]
-	clear(bytes[len(bytes)-frame.Align:]) // the padding, if any; the rest is overwritten
-	frame.Put(bytes, &frame.Header{Length: length, Kind: frame.Data, Topic: topic,
-		Publisher: publisher, Sequence: c.sequence, Time: now})
-	return c, nil
+	sequence := b.base.Load() + uint64(index)
+	// The padding, if any, is zero; the rest of the last word is overwritten.
+	binary.LittleEndian.PutUint64(b.bytes[from+occupied-frame.Align:], 0)
+	frame.PutData(b.bytes[from:], length, topic, publisher, sequence, now)
+	return Claim{block: b, sequence: sequence, entry: makeEntry(topic, from, length)}, nil
 }
 
 // Publish claims, copies and commits, and answers the message's sequence.
 func (s *Stream) Publish(topic, publisher uint32, now int64, payload []byte) (uint64, error) {
-	c, err := s.Claim(topic, publisher, now, len(payload))
+	if len(payload) > s.config.maxPayload() {
+		return 0, ErrTooLarge
+	}
+	if invariant.Enabled && topic >= MaxTopics {
+		panic("ring: a topic's number is out of bounds")
+	}
+	length := uint32(frame.HeaderBytes + len(payload))
+	occupied := (length + frame.Align - 1) &^ (frame.Align - 1)
+	b, index, from, err := s.take(occupied)
 	if err != nil {
 		return 0, err
 	}
-	copy(c.block.bytes[c.offset+frame.HeaderBytes:], payload)
-	return c.sequence, c.Commit()
+	sequence := b.base.Load() + uint64(index)
+	binary.LittleEndian.PutUint64(b.bytes[from+occupied-frame.Align:], 0)
+	bytes := b.bytes[from:]
+	frame.PutData(bytes, length, topic, publisher, sequence, now)
+	copy(bytes[frame.HeaderBytes:], payload)
+	slot := &b.index[index]
+	if !slot.CompareAndSwap(stateOpen, uint64(makeEntry(topic, from, length))) { // pairs(index)
+		return 0, b.late(slot)
+	}
+	s.readers.Wake()
+	return sequence, nil
 }

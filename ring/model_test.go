@@ -168,7 +168,8 @@ func (r *modelRun) sweep() {
 	n := r.stream.Sweep(r.clock.now)
 	for i := range r.claims {
 		c, m := &r.claims[i], &r.model.messages[r.claims[i].sequence]
-		if m.state == stateOpen && entry(c.block.index[c.index].Load()).state() == stateExpired {
+		slot := &c.block.index[c.sequence-c.block.base.Load()]
+		if m.state == stateOpen && entry(slot.Load()).state() == stateExpired {
 			if r.clock.now-m.since < int64(r.stream.ClaimTimeout()) {
 				r.Fatalf("%d expired after %d ns", c.sequence, r.clock.now-m.since)
 			}

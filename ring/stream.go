@@ -94,7 +94,7 @@ func NewStream(c Config) (*Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.blocks = append(s.blocks, newBlock(loan))
+		s.blocks = append(s.blocks, newBlock(s, loan))
 	}
 	s.mu.free = append(s.mu.free, s.blocks...)
 	s.install(0, 1)

@@ -46,8 +46,8 @@ func TestPaddingIsZero(t *testing.T) {
 			for i := range c.Bytes() {
 				c.Bytes()[i] = 0xff
 			}
-			b := c.block.Bytes(c.offset, uint32(frame.Aligned(int(c.length))))
-			if pad := b[c.length:]; !bytes.Equal(pad, make([]byte, len(pad))) {
+			b := c.block.Bytes(c.entry.offset(), uint32(frame.Aligned(int(c.entry.length()))))
+			if pad := b[c.entry.length():]; !bytes.Equal(pad, make([]byte, len(pad))) {
 				t.Fatalf("padding % x behind %d bytes", pad, size)
 			}
 			if err := c.Commit(); err != nil {

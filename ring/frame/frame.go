@@ -67,6 +67,16 @@ func Put(b []byte, h *Header) {
 	binary.LittleEndian.PutUint64(b[24:32], uint64(h.Time))
 }
 
+// PutData is Put of a message, for the publish path: the fields come in registers.
+func PutData(b []byte, length, topic, publisher uint32, sequence uint64, time int64) {
+	_ = b[HeaderBytes-1]
+	binary.LittleEndian.PutUint32(b[0:4], length)
+	binary.LittleEndian.PutUint32(b[4:8], uint32(Data))
+	binary.LittleEndian.PutUint64(b[8:16], uint64(topic)|uint64(publisher)<<32)
+	binary.LittleEndian.PutUint64(b[16:24], sequence)
+	binary.LittleEndian.PutUint64(b[24:32], uint64(time))
+}
+
 // Get reads a header from the first HeaderBytes of b without checking it. It is for bytes
 // that this process wrote; peers' bytes go through Parse.
 func Get(b []byte) Header {
