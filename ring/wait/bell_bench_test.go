@@ -17,20 +17,20 @@ func BenchmarkWake(b *testing.B) {
 			g.Wake()
 		}
 	})
-	for _, armed := range []int{1, 64} {
-		b.Run(fmt.Sprintf("armed=%d", armed), func(b *testing.B) {
+	for _, c := range []struct{ armed, of int }{{1, 1}, {1, 64}, {64, 64}, {1, 1000}, {1000, 1000}} {
+		b.Run(fmt.Sprintf("armed=%d/of=%d", c.armed, c.of), func(b *testing.B) {
 			var g Group
-			sleepers := make([]*Sleeper, armed)
+			sleepers := make([]*Sleeper, c.of)
 			for i := range sleepers {
 				sleepers[i] = g.NewSleeper()
 				defer sleepers[i].Close()
 			}
 			for b.Loop() { // Arm and the channel's receive included
-				for _, s := range sleepers {
+				for _, s := range sleepers[:c.armed] {
 					s.Arm()
 				}
 				g.Wake()
-				for _, s := range sleepers {
+				for _, s := range sleepers[:c.armed] {
 					<-s.C()
 				}
 			}

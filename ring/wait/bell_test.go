@@ -1,7 +1,9 @@
 package wait
 
 import (
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,8 +41,51 @@ func TestBellRingsOncePerArm(t *testing.T) {
 	b.Arm()
 	b.Close()
 	g.Wake()
-	if rung != 3 || g.parked.Load() != 0 || len(*g.bells.Load()) != 0 {
-		t.Errorf("rung %d times; %d parked, %d bells", rung, g.parked.Load(), len(*g.bells.Load()))
+	b.Close()
+	if c := (*g.chunks.Load())[0]; rung != 3 || g.parked.Load() != 0 || c.used != 0 || c.armed.Load() != 0 {
+		t.Errorf("rung %d times; %d parked, %x used, %x armed", rung, g.parked.Load(), c.used,
+			c.armed.Load())
+	}
+}
+
+// A thousand bells come and go: places are used again, and everybody has his own.
+func TestGroupOfManyBells(t *testing.T) {
+	var g Group
+	random := rand.New(rand.NewPCG(1, 2))
+	type counted struct {
+		*Bell
+		rung, want int
+	}
+	var bells []*counted
+	for range 20 {
+		for len(bells) < 1000 {
+			c := &counted{}
+			c.Bell = g.NewBell(func() { c.rung++ })
+			bells = append(bells, c)
+		}
+		for _, c := range bells {
+			if random.IntN(3) == 0 {
+				c.Arm()
+				c.want++
+			}
+		}
+		g.Wake()
+		for _, c := range bells {
+			if c.rung != c.want {
+				t.Fatalf("rung %d times, want %d", c.rung, c.want)
+			}
+		}
+		bells = slices.DeleteFunc(bells, func(c *counted) bool {
+			if random.IntN(2) > 0 {
+				return false
+			}
+			c.Arm()
+			c.Close()
+			return true
+		})
+	}
+	if n := len(*g.chunks.Load()); n != 16 || g.parked.Load() != 0 {
+		t.Errorf("%d chunks for a thousand bells, %d parked", n, g.parked.Load())
 	}
 }
 
@@ -107,7 +152,7 @@ func TestParkedIsNeverLessThanArmed(t *testing.T) {
 		waiters.Go(func() {
 			for range rounds {
 				b.Arm()
-				if g.parked.Load() <= 0 && b.armed.Load() == 1 {
+				if g.parked.Load() <= 0 && b.chunk.armed.Load()&b.bit != 0 {
 					t.Errorf("%d parked while one is armed", g.parked.Load())
 					return
 				}
@@ -156,7 +201,7 @@ func TestStressNoWakeUpIsLost(t *testing.T) {
 				select {
 				case <-s.C():
 				case <-timeout.C:
-					t.Errorf("asleep at %d of %d, %d armed", seen, made.Load(), s.armed.Load())
+					t.Errorf("asleep at %d of %d", seen, made.Load())
 					return
 				}
 			}
