@@ -16,11 +16,13 @@ type Bell struct {
 	place uint
 	bit   uint64 // of place
 	ring  func()
+	// closed bells do nothing: their place may be another one's.
+	closed atomic.Bool
 }
 
 // Arm asks to be woken. The waiter must look once more for work before it sleeps.
 func (b *Bell) Arm() {
-	if b.chunk.armed.Load()&b.bit != 0 {
+	if b.closed.Load() || b.chunk.armed.Load()&b.bit != 0 {
 		return
 	}
 	// First count, then arm; wakers and Disarm do the opposite. So parked is never lower
@@ -32,24 +34,32 @@ func (b *Bell) Arm() {
 
 // Disarm takes the request back; it is harmless where the bell has rung.
 func (b *Bell) Disarm() {
+	if !b.closed.Load() {
+		b.disarm()
+	}
+}
+
+func (b *Bell) disarm() {
 	if b.chunk.armed.Load()&b.bit != 0 && b.chunk.armed.And(^b.bit)&b.bit != 0 {
 		b.group.parked.Add(-1)
 	}
 }
 
-// Close disarms the bell and takes it out of its group. Once it returns, ring is not running
-// and will not be called: what ring uses may be torn down.
+// Close disarms the bell and takes it out of its group. Once the first call returns, ring is
+// not running and will not be called: what ring uses may be torn down. Arm and Disarm of a
+// closed bell do nothing.
 func (b *Bell) Close() {
-	b.Disarm()
+	if b.closed.Swap(true) {
+		return
+	}
+	b.disarm()
 	for b.chunk.ringing[b.place].Load() != 0 { // a waker has begun; ring does not block
 		runtime.Gosched()
 	}
 	b.group.mu.Lock()
 	defer b.group.mu.Unlock()
-	if b.chunk.bells[b.place] == b {
-		b.chunk.bells[b.place] = nil
-		b.chunk.used &^= b.bit
-	}
+	b.chunk.bells[b.place] = nil
+	b.chunk.used &^= b.bit
 }
 
 // chunk is the place of 64 bells. Who is armed is in one word, so that a waker finds the one

@@ -41,7 +41,21 @@ func TestBellRingsOncePerArm(t *testing.T) {
 	b.Arm()
 	b.Close()
 	g.Wake()
+	for range 2 {
+		b.Close()
+		b.Arm() // does nothing
+		g.Wake()
+	}
+	other := g.NewBell(func() { rung += 100 }) // in the same place
+	other.Arm()
+	b.Disarm()
 	b.Close()
+	g.Wake()
+	if rung != 103 {
+		t.Error("a closed bell has disarmed another")
+	}
+	rung -= 100
+	other.Close()
 	if c := (*g.chunks.Load())[0]; rung != 3 || g.parked.Load() != 0 || c.used != 0 || c.armed.Load() != 0 {
 		t.Errorf("rung %d times; %d parked, %x used, %x armed", rung, g.parked.Load(), c.used,
 			c.armed.Load())
