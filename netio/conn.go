@@ -56,6 +56,8 @@ type Conn struct {
 	readable, writable bool
 	ending             bool                       // the peer's end, or an error, is there to be read
 	paused             bool                       // the session met back pressure
+	answering          bool                       // in Session.Receive
+	over               bool                       // more than controlMax was staged
 	ready              bool                       // in shard.ready: may have input
 	dirty              bool                       // in shard.dirty: has output
 	gone               bool                       // closed; may still be in a set
@@ -65,6 +67,8 @@ type Conn struct {
 
 	out     *bytebufferpool.ByteBuffer // staged: goes before the ring
 	sent    int                        // bytes of out that are sent
+	control int                        // bytes of out that sessions staged
+	owed    int                        // those of them that answer what the peer sent
 	offered int                        // bytes in flight in this batch
 	views   [][]byte
 
@@ -120,17 +124,33 @@ func (c *Conn) Policy() ring.Policy { return c.policy }
 
 // Stage appends control bytes to what is sent next, between two messages. edit appends to
 // the slice that it is given, and answers the result. A connection that is finishing has
-// said its last: nothing is staged for it.
+// said its last: nothing is staged for it. One for which too much is staged, since its peer
+// does not read, is ended by Session.Slow, whatever its policy.
 func (c *Conn) Stage(edit func(dst []byte) []byte) {
+	n := c.stage(edit)
+	c.control += n
+	if c.answering {
+		c.owed += n
+	}
+	if c.control > controlMax && !c.over {
+		c.over = true
+		c.slow()
+	}
+}
+
+// stage is Stage for what is bounded otherwise, and answers how many bytes were staged.
+func (c *Conn) stage(edit func(dst []byte) []byte) int {
 	if c.gone || c.finish != nil {
-		return
+		return 0
 	}
 	c.stageRest()
 	if c.out == nil {
 		c.out = bytebufferpool.Get()
 	}
+	before := len(c.out.B)
 	c.out.B = edit(c.out.B)
 	c.touch()
+	return len(c.out.B) - before
 }
 
 // stageRest stages the rest of a message whose start is already sent, so that what is

@@ -109,7 +109,9 @@ func (s *Shard) receive() (worked bool) {
 }
 
 // listening reports whether what the connection sends is wanted now.
-func (c *Conn) listening() bool { return !c.paused && !c.gone && c.finish == nil }
+func (c *Conn) listening() bool {
+	return !c.paused && !c.gone && c.finish == nil && c.owed <= owedMax
+}
 
 // canRead notes that there may be something to read.
 func (s *Shard) canRead(c *Conn) {
@@ -151,7 +153,9 @@ func (s *Shard) read(c *Conn) {
 
 // hand gives bytes to the session and keeps what it leaves.
 func (s *Shard) hand(c *Conn, b []byte) {
+	c.answering = true
 	n, err := c.session.Receive(b)
+	c.answering = false
 	if c.gone {
 		return
 	}
@@ -224,7 +228,7 @@ func (s *Shard) submit() (worked bool) {
 		case c.finish != nil:
 			s.drop(c, c.finish)
 		}
-		c.dirty = false
+		c.dirty, c.gating = false, 0 // it has caught up
 	}
 	clear(s.dirty[len(kept):])
 	s.dirty = kept
@@ -241,7 +245,7 @@ func (s *Shard) prepare(c *Conn) bool {
 	if c.gap.Count > 0 {
 		g := c.gap
 		c.gap = ring.Gap{}
-		c.Stage(func(dst []byte) []byte { return c.session.AppendGap(dst, g) })
+		c.stage(func(dst []byte) []byte { return c.session.AppendGap(dst, g) })
 	}
 	if c.stash != nil {
 		s.unstash(c)
@@ -311,7 +315,7 @@ func (s *Shard) unstash(c *Conn) {
 			if g.Reason == ring.GapConflated {
 				c.stats.dropped[g.Reason].Add(g.Count)
 			}
-			c.Stage(func(dst []byte) []byte { return c.session.AppendGap(dst, g) })
+			c.stage(func(dst []byte) []byte { return c.session.AppendGap(dst, g) })
 		}
 		view := c.stash.View()
 		if view == nil || n >= s.config.SubmitBytes {
@@ -330,7 +334,7 @@ func (s *Shard) unstash(c *Conn) {
 func (c *Conn) release() {
 	if c.out != nil {
 		bytebufferpool.Put(c.out)
-		c.out, c.sent = nil, 0
+		c.out, c.sent, c.control, c.owed = nil, 0, 0, 0
 	}
 	if c.gone && c.in != nil {
 		bytebufferpool.Put(c.in)
@@ -366,6 +370,9 @@ func (s *Shard) sent(slot int, n int, err error) {
 		n -= staged
 		if c.sent == len(c.out.B) {
 			c.release()
+			if c.readable { // perhaps nothing was read while too much was owed
+				s.canRead(c)
+			}
 		}
 	}
 	if n > 0 && c.ring != nil {

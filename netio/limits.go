@@ -25,6 +25,11 @@ const (
 	viewsMax = 64
 	// stashBytes bounds what is copied for one DropNewest or Conflate connection: 16 MiB.
 	stashBytes = 16 << 20
+	// owedMax is how many bytes of answers may wait for a peer before no more is read from it:
+	// who asks on without reading must not fill memory.
+	owedMax = 64 << 10
+	// controlMax is how many control bytes may wait for a peer before it is ended as slow.
+	controlMax = 16 << 20
 	// finishTimeout is how long a connection that must end may take to deliver why.
 	finishTimeout = time.Second
 )

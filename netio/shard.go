@@ -1,7 +1,6 @@
 package netio
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -47,7 +46,8 @@ type Shard struct {
 	now       int64                            // at the turn's start
 	ticked    int64
 	evicted   uint64 // the block at which old ranges were last evicted
-	idle      chan struct{}
+	drains    []drain
+	gated     bool // a WaitFor connection's patience is running out
 
 	inbox struct {
 		sync.Mutex
@@ -91,7 +91,9 @@ func StartShard(c ShardConfig) (*Shard, error) {
 	go func() {
 		// io_uring and pinning both tie the shard to this thread.
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		if c.CPU == 0 { // else the thread ends with the shard: nobody else wants it pinned
+			defer runtime.UnlockOSThread()
+		}
 		err := s.open()
 		started <- err
 		if err == nil {
@@ -246,7 +248,7 @@ const lingerPolls = 64
 // whether it is time to sleep.
 func (s *Shard) linger() (park bool) {
 	for range lingerPolls {
-		if s.follower.Ready() || s.filled.Load() {
+		if s.more() {
 			return false
 		}
 		if s.idler.Idle() {
@@ -254,6 +256,12 @@ func (s *Shard) linger() (park bool) {
 		}
 	}
 	return false
+}
+
+// more reports whether there are calls, or messages that the shard could take: not while a
+// connection has no room for those that it has taken.
+func (s *Shard) more() bool {
+	return s.filled.Load() || len(s.to) == 0 && s.follower.Ready()
 }
 
 // park sleeps until there may be something to do.
@@ -264,12 +272,12 @@ func (s *Shard) park() {
 	}
 	timeout := time.Duration(-1)
 	switch {
-	case s.paused > 0 || len(s.to) > 0:
+	case s.paused > 0 || len(s.to) > 0 || s.gated:
 		timeout = time.Millisecond // patience runs out without a ring of the bell
 	case len(s.conns) > len(s.free):
 		timeout = s.config.Tick
 	}
-	if !s.follower.Ready() && !s.filled.Load() {
+	if !s.more() {
 		s.stats.parks.Inc()
 		s.io.wait(timeout)
 	}
@@ -291,6 +299,10 @@ func (s *Shard) turn(now int64) (worked bool) {
 	if s.receive() {
 		worked = true
 	}
+	if now-s.ticked >= int64(s.config.Tick) {
+		s.ticked = now
+		s.tick() // what it stages, and what it ends, is seen to in this very turn
+	}
 	if s.follow() {
 		worked = true
 	}
@@ -298,14 +310,7 @@ func (s *Shard) turn(now int64) (worked bool) {
 		worked = true
 	}
 	s.hold()
-	if now-s.ticked >= int64(s.config.Tick) {
-		s.ticked = now
-		s.tick()
-	}
-	if !worked && s.idle != nil && len(s.dirty) == 0 && !s.follower.Ready() {
-		close(s.idle)
-		s.idle = nil
-	}
+	s.drained()
 	s.stats.other.Add(s.io.syscalls() - s.stats.other.Load())
 	return worked
 }
@@ -337,71 +342,9 @@ func (s *Shard) tick() {
 	}
 }
 
-// hold tells the stream which blocks are still needed. Connections that lag by more than
-// half of the stream give up their oldest ranges first, as their policies say.
-func (s *Shard) hold() {
-	s.follower.Release()
-	at := s.follower.Number()
-	oldest := at
-	if s.pending.block != nil {
-		oldest = min(oldest, s.pending.block.Number())
-	}
-	most := uint64(s.stream.Blocks() / 2)
-	evict := at > s.evicted+most/4 || at > most && s.evicted+1 < at
-	if evict {
-		s.evicted = at
-	}
-	for _, c := range s.dirty {
-		if c.gone {
-			continue
-		}
-		outOfPatience := c.policy.Kind == ring.PolicyWaitFor && s.patience(c, at, c.oldest(at))
-		if at > most && (evict || outOfPatience) {
-			c.evict(at - most)
-		}
-		oldest = min(oldest, c.oldest(at))
-	}
-	s.follower.Hold(oldest)
-}
-
-// patience lets a WaitFor connection hold the stream for no longer than it may, and reports
-// whether that time is over now: its old ranges must go then, since while the stream is
-// full no new block would be the occasion for it.
-func (s *Shard) patience(c *Conn, at, oldest uint64) (over bool) {
-	full := at-oldest+2 >= uint64(s.stream.Blocks()) || len(s.to) > 0
-	switch {
-	case at == oldest:
-		c.gating = 0 // it has caught up
-	case c.gating < 0 || !full:
-	case c.gating == 0:
-		c.gating = s.now
-	case s.now-c.gating >= int64(c.policy.For):
-		c.gating = -1
-		return true
-	}
-	return false
-}
-
 // Next is the sequence of the next message that the shard will take from the stream. The
 // shard's goroutine only.
 func (s *Shard) Next() uint64 { return s.follower.Next() }
-
-// Drain waits until everything that was published before the call is in the kernel, or ctx
-// is done.
-func (s *Shard) Drain(ctx context.Context) error {
-	idle := make(chan struct{})
-	if err := s.Do(func() { s.idle = idle }); err != nil {
-		return err
-	}
-	select {
-	case <-idle:
-		return nil
-	case <-s.done:
-		return ErrShutdown
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // Close ends the shard and all of its connections, whatever is queued. It is idempotent.
 func (s *Shard) Close() error {

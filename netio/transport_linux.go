@@ -11,6 +11,7 @@ import (
 	"github.com/fantail-io/fantail/netio/internal/sys"
 	"github.com/fantail-io/fantail/netio/uring"
 	"github.com/fantail-io/fantail/netio/writev"
+	"github.com/fantail-io/fantail/ring"
 )
 
 // ioConn is a connection as its transport knows it.
@@ -31,11 +32,15 @@ func (c ioConn) discard() {
 // takeOver makes nc's socket the shard's own: a descriptor that Go's netpoller does not
 // watch. nc itself is closed.
 func takeOver(nc net.Conn, sender string) (ioConn, error) {
-	tc, ok := nc.(syscall.Conn)
-	if !ok || sender == "portable" {
+	if sender == "portable" {
 		return ioConn{portable: newPortableConn(nc)}, nil
 	}
 	defer nc.Close()
+	tc, ok := nc.(syscall.Conn)
+	if !ok { // such as one of TLS or of net.Pipe
+		return ioConn{}, fmt.Errorf("%w: sender %s for a %T, which is no socket; use portable",
+			ring.ErrNotSupported, sender, nc)
+	}
 	raw, err := tc.SyscallConn()
 	if err != nil {
 		return ioConn{}, err

@@ -153,7 +153,7 @@ func sameSecret(a, b []byte) bool {
 
 // publish copies a message into the stream. It comes again after ErrBackPressure.
 func (s *session) publish(h *frame.Header, payload []byte) error {
-	if int(h.Topic) >= len(s.aliases) || s.aliases[h.Topic] == 0 {
+	if uint(h.Topic) >= uint(len(s.aliases)) || s.aliases[h.Topic] == 0 {
 		return native.Errorf(native.CodeUnknownTopic, "PUBLISH on alias %d, which no TOPIC named",
 			h.Topic)
 	}
@@ -187,7 +187,7 @@ func (s *session) declare(h frame.Header, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if int(t.ID) > s.listener.config.MaxTopics {
+	if uint(t.ID) > uint(s.listener.config.MaxTopics) {
 		return native.Errorf(native.CodeTooManyTopics, "alias %d is over the limit of %d", t.ID,
 			s.listener.config.MaxTopics)
 	}
