@@ -31,7 +31,11 @@ func (s *Stream) roll(full *Block) error {
 	s.reclaim(s.clock())
 	if len(s.mu.free) == 0 {
 		s.mu.stats.BackPressure++
+		news := !s.full.Swap(true)
 		s.mu.Unlock()
+		if news {
+			s.readers.Wake()
+		}
 		return ErrBackPressure
 	}
 	s.install(full.number.Load()+1, full.base.Load()+uint64(sealed-1))
@@ -47,6 +51,7 @@ func (s *Stream) install(number, base uint64) {
 	s.directory[number&uint64(len(s.directory)-1)].Store(b) // pairs(directory)
 	b.tail.Store(0)                                         // pairs(tail): claims may come
 	s.current.Store(b)
+	s.full.Store(false)
 	s.mu.stats.Rolls++
 }
 

@@ -32,6 +32,7 @@ type Stream struct {
 	_       pad
 	current atomic.Pointer[Block] // where claims are made
 	closed  atomic.Bool
+	full    atomic.Bool // see Full
 	_       pad
 	// head is the number of the oldest block that is still in the stream. It is stored
 	// before a block is judged free, and loaded by followers after they have said which
@@ -151,6 +152,16 @@ func (s *Stream) Readers() *wait.Group { return &s.readers }
 
 // Space is the group of waiters that are woken when followers have passed blocks.
 func (s *Stream) Space() *wait.Group { return &s.space }
+
+// Full reports whether the last claim that wanted a block found none, and the number of the
+// oldest block, which somebody then holds. Readers are woken when that becomes so: who hands
+// out ranges may have to give some up.
+func (s *Stream) Full() (oldest uint64, full bool) {
+	if !s.full.Load() {
+		return 0, false
+	}
+	return s.head.Load(), true
+}
 
 // MaxPayload is the longest payload, in bytes, that a claim can have.
 func (s *Stream) MaxPayload() int { return s.config.maxPayload() }
