@@ -365,3 +365,37 @@ func TestTailDoesNotWrap(t *testing.T) {
 		t.Errorf("%d bytes, %d claims", word.bytes(), word.claims())
 	}
 }
+
+// Full tells those who hold the oldest block, and could give it up, that somebody waits.
+func TestFull(t *testing.T) {
+	s, _ := newTestStream(t, 4)
+	f := s.Follow(FollowOptions{Held: true})
+	defer f.Close()
+	sleeper := s.Readers().NewSleeper()
+	defer sleeper.Close()
+	for range 4 {
+		publish(t, s, blockPayload)
+		if _, full := s.Full(); full {
+			t.Fatal("full before a claim was refused")
+		}
+	}
+	sleeper.Arm()
+	if _, err := s.Claim(1, 1, 0, 0); err != ErrBackPressure {
+		t.Fatal(err)
+	}
+	if oldest, full := s.Full(); !full || oldest != 0 {
+		t.Errorf("full %v, oldest block %d", full, oldest)
+	}
+	select {
+	case <-sleeper.C():
+	default:
+		t.Error("readers are not told")
+	}
+	_, got := poll(t, f)
+	wantRun(t, got, 1, 4)
+	f.Hold(2)
+	publish(t, s, 8)
+	if _, full := s.Full(); full {
+		t.Error("full although a claim has found a block")
+	}
+}

@@ -13,7 +13,7 @@
 // sequentially consistent, so either the waker sees the bell armed, or the waiter sees
 // the work.
 //
-// Concurrency. A Bell belongs to one waiter (Arm, Disarm); anyone may Wake. An Idler
-// belongs to one goroutine.
+// Concurrency. A Bell belongs to one waiter: Arm, Disarm and Close one at a time. Anyone may
+// Wake, also while a bell is closed: see Bell.Close. An Idler belongs to one goroutine.
 // Not here: what is waited for.
 package wait
