@@ -21,7 +21,7 @@ const deliveryBytes = 536
 //
 //	go test -run '^$' -bench 'Send/subs=64' -benchtime 10000000x ./netio/uring
 func BenchmarkSend(b *testing.B) {
-	for _, subs := range []int{1, 2, 4, 64} {
+	for _, subs := range []int{1, 2, 3, 4, 64} {
 		for _, size := range []int{deliveryBytes, 8 << 10, 64 << 10, 128 << 10} {
 			for _, by := range moverNames {
 				b.Run(fmt.Sprintf("subs=%d/size=%d/by=%s", subs, size, by), func(b *testing.B) {
@@ -32,34 +32,39 @@ func BenchmarkSend(b *testing.B) {
 	}
 }
 
-// arenaBytes is about what a stream with fast subscribers keeps in use.
-const arenaBytes = 4 << 20
+const (
+	// arenaBytes is a stream of the default size.
+	arenaBytes = 16 << 20
+	// blockBytes is what is published at once: written for the first connection to get there.
+	blockBytes = 2 << 20
+)
 
 func benchmarkSend(b *testing.B, by string, subs, size int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	arena := newMemfd(b, arenaBytes/size*size)
+	arena := newArena(b, by)
 	fds, reader := startReader(b, subs)
 	m := newMover(b, by, fds, arena)
 	defer m.release()
-	d := newDriver(b, m, fds, size, len(arena.bytes))
+	d := newDriver(b, m, fds, size, arena)
 	d.run(int64(subs) * 1 << 20) // windows and buffers have grown
 	b.ReportAllocs()
-	before, calls := cpuTime(), m.systemCalls()
-	ours, all, start := before+readerTime(b, reader), machineTime(b), time.Now()
+	before, reads, calls := cpuTime(), readerTime(b, reader), m.systemCalls()
+	all, start := machineTime(b), time.Now()
 	d.bytes, d.sends, d.short = 0, 0, 0
 	b.ResetTimer()
 	d.run(int64(b.N) * deliveryBytes)
 	b.StopTimer()
 	elapsed, all := time.Since(start), machineTime(b)-all
-	ours = cpuTime() + readerTime(b, reader) - ours
+	used, reads := cpuTime()-before, readerTime(b, reader)-reads
 	deliveries := float64(d.bytes) / deliveryBytes
-	b.ReportMetric(float64(cpuTime()-before)/deliveries, "cpu-ns/delivery")
+	b.ReportMetric(float64(used)/deliveries, "cpu-ns/delivery")
+	b.ReportMetric(float64(reads)/deliveries, "reader-ns/delivery")
 	b.ReportMetric(float64(m.systemCalls()-calls)/deliveries, "calls/delivery")
 	b.ReportMetric(float64(d.bytes)/float64(d.sends), "B/send")
 	b.ReportMetric(float64(d.short)/float64(d.sends), "short/send")
 	// What others used meanwhile, of one core. Figures with much of it are to be doubted.
-	b.ReportMetric(max(0, 100*float64(all-ours)/float64(elapsed)), "foreign-%")
+	b.ReportMetric(max(0, 100*float64(all-used-reads)/float64(elapsed)), "foreign-%")
 }
 
 // cpuTime is what all threads of this process used, in nanoseconds.
@@ -84,18 +89,18 @@ type driver struct {
 	socks    []sock
 	idle     int // may be queued
 	blocked  int // wait for room
-	arena    int
+	arena    *arena
 	onResult func(slot, n int, err error)
 }
 
 type sock struct {
-	at      int // in the arena
-	left    int // of the piece under way
+	at      int64 // in the stream
+	left    int   // of the piece under way
 	blocked bool
 	busy    bool // queued, or in the kernel
 }
 
-func newDriver(b testing.TB, m mover, fds []int, size, arena int) *driver {
+func newDriver(b testing.TB, m mover, fds []int, size int, arena *arena) *driver {
 	set, err := sys.EpollCreate()
 	if err != nil {
 		b.Fatal(err)
@@ -123,7 +128,7 @@ func (d *driver) result(slot, n int, err error) {
 	s.busy = false
 	d.sends++
 	d.bytes += int64(n)
-	s.at += n
+	s.at += int64(n)
 	if s.left -= n; s.left > 0 {
 		d.short++
 		s.blocked = true
@@ -131,10 +136,7 @@ func (d *driver) result(slot, n int, err error) {
 		return
 	}
 	d.idle++
-	s.left = d.size
-	if s.at == d.arena {
-		s.at = 0
-	}
+	s.left = min(d.size, arenaBytes-int(s.at%arenaBytes))
 }
 
 // run sends for bytes more. No send is under way afterwards.
@@ -146,7 +148,8 @@ func (d *driver) run(bytes int64) {
 				if s := &d.socks[i]; !s.blocked && !s.busy {
 					s.busy = true
 					d.idle--
-					d.m.queue(i, s.at, s.left)
+					d.arena.publish(s.at + int64(s.left))
+					d.m.queue(i, int(s.at%arenaBytes), s.left)
 				}
 			}
 		}

@@ -20,10 +20,10 @@ type mover interface {
 	release()
 }
 
-var moverNames = []string{"send", "sendmsg", "uring", "uring-fd", "uring-sqpoll", "sendfile", "splice",
-	"zerocopy"}
+var moverNames = []string{"send", "sendmsg", "uring", "uring-table", "uring-sqpoll", "sendfile", "splice",
+	"splice-lend", "sendfile-lend", "zerocopy"}
 
-func newMover(b *testing.B, by string, fds []int, arena *memfd) mover {
+func newMover(b *testing.B, by string, fds []int, arena *arena) mover {
 	b.Helper()
 	switch by {
 	case "sendmsg":
@@ -36,19 +36,19 @@ func newMover(b *testing.B, by string, fds []int, arena *memfd) mover {
 		return &each{fds: fds, call: func(slot, offset, size int) (int, error) {
 			return sys.Send(fds[slot], arena.bytes[offset:offset+size], 0)
 		}}
-	case "sendfile":
+	case "sendfile", "sendfile-lend":
 		return &each{fds: fds, call: func(slot, offset, size int) (int, error) {
 			at := int64(offset)
 			return unix.Sendfile(fds[slot], arena.fd, &at, size)
 		}}
-	case "splice":
+	case "splice", "splice-lend":
 		return newSplice(b, fds, arena)
 	case "zerocopy":
 		return newZeroCopy(b, fds, arena)
 	}
 	c := Config{SQPoll: by == "uring-sqpoll"}
-	if by == "uring-fd" {
-		c.Files = -1
+	if by == "uring-table" {
+		c.Files = len(fds)
 	}
 	r, err := New(c)
 	if err != nil {
@@ -144,7 +144,7 @@ func (u *uringMover) release()            { u.r.Close() }
 
 // newSplice lends the arena's pages to a pipe for each connection, and the connection the
 // pipe's: two calls a send.
-func newSplice(b *testing.B, fds []int, arena *memfd) mover {
+func newSplice(b *testing.B, fds []int, arena *arena) mover {
 	type pipe struct {
 		in, out, held int
 	}
@@ -182,7 +182,7 @@ func newSplice(b *testing.B, fds []int, arena *memfd) mover {
 }
 
 // newZeroCopy asks the kernel to send from the arena itself, and reads its notices.
-func newZeroCopy(b *testing.B, fds []int, arena *memfd) mover {
+func newZeroCopy(b *testing.B, fds []int, arena *arena) mover {
 	for _, fd := range fds {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1); err != nil {
 			b.Fatal(err)
@@ -199,30 +199,4 @@ func newZeroCopy(b *testing.B, fds []int, arena *memfd) mover {
 		return sys.Send(fds[slot], arena.bytes[offset:offset+size], unix.MSG_ZEROCOPY)
 	}
 	return e
-}
-
-// memfd is memory that is a file, too.
-type memfd struct {
-	fd    int
-	bytes []byte
-}
-
-func newMemfd(b testing.TB, size int) *memfd {
-	fd, err := unix.MemfdCreate("arena", unix.MFD_CLOEXEC)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { unix.Close(fd) })
-	if err := unix.Ftruncate(fd, int64(size)); err != nil {
-		b.Fatal(err)
-	}
-	bytes, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { unix.Munmap(bytes) })
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	return &memfd{fd: fd, bytes: bytes}
 }

@@ -28,7 +28,6 @@ const (
 	sendWeight  = 16 << 10
 
 	defaultEntries = 256
-	defaultFiles   = 1024
 	defaultIdle    = time.Millisecond
 )
 
@@ -54,9 +53,10 @@ type Config struct {
 	// Entries is how many sends are submitted at once, rounded up to a power of two.
 	// Zero: 256. At most 4,096.
 	Entries int
-	// Files is the size of the table of files that the kernel finds without counting
-	// references; slots beyond it work, and cost a look-up each. Zero: 1,024, or fewer where
-	// RLIMIT_NOFILE is lower. At most 32,768; negative: no table.
+	// Files is the size of a table of files for the kernel to know slots by, instead of
+	// descriptors; slots beyond it stay descriptors. Zero: none, since it was not seen to
+	// save anything, and the kernel keeps a connection open for as long as the table has it.
+	// At most 32,768, or less where RLIMIT_NOFILE or memory is.
 	Files int
 	// SQPoll makes a kernel thread take submissions while it is awake. It occupies a core,
 	// and is for measuring.
@@ -70,18 +70,14 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Entries == 0 {
 		c.Entries = defaultEntries
 	}
-	if c.Files == 0 {
-		c.Files = defaultFiles
-	}
 	if c.SQIdle == 0 {
 		c.SQIdle = defaultIdle
 	}
-	c.Files = max(c.Files, 0)
 	switch {
 	case c.Entries < 1 || c.Entries > MaxEntries:
 		return c, fmt.Errorf("uring: Entries %d is outside 1 to %d", c.Entries, MaxEntries)
-	case c.Files > MaxFiles:
-		return c, fmt.Errorf("uring: Files %d is over %d", c.Files, MaxFiles)
+	case c.Files < 0 || c.Files > MaxFiles:
+		return c, fmt.Errorf("uring: Files %d is outside 0 to %d", c.Files, MaxFiles)
 	case c.SQIdle < time.Millisecond || c.SQIdle > 10*time.Second:
 		return c, fmt.Errorf("uring: SQIdle %v is outside 1ms to 10s", c.SQIdle)
 	}

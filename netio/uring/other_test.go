@@ -27,7 +27,7 @@ func TestUnsupportedIsTyped(t *testing.T) {
 
 func TestConfigLimits(t *testing.T) {
 	for _, c := range []Config{
-		{Entries: -1}, {Entries: MaxEntries + 1}, {Files: MaxFiles + 1},
+		{Entries: -1}, {Entries: MaxEntries + 1}, {Files: -1}, {Files: MaxFiles + 1},
 		{SQIdle: 1}, {SQIdle: 1 << 40},
 	} {
 		if _, err := New(c); err == nil || errors.Is(err, ring.ErrNotSupported) {

@@ -12,7 +12,7 @@ import (
 
 // Another thread is told EEXIST, nothing is sent, and the owner goes on.
 func TestAnotherThreadIsRefused(t *testing.T) {
-	r := newRing(t, Config{})
+	r := newRing(t, Config{Files: 8})
 	if r.kernel.Flags&setups[0] != setups[0] {
 		t.Skipf("set-up %#x lets any thread in", r.kernel.Flags)
 	}

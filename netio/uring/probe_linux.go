@@ -16,7 +16,7 @@ import (
 func Probe() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r, err := New(Config{Entries: 2, Files: 2})
+	r, err := New(Config{Entries: 2})
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func TestSlots(t *testing.T) {
 }
 
 func TestCloseLetsFilesGo(t *testing.T) {
-	r := newRing(t, Config{})
+	r := newRing(t, Config{Files: 8})
 	fds, peers := connect(t, 1)
 	if err := r.RegisterFile(0, fds[0]); err != nil {
 		t.Fatal(err)
