@@ -8,7 +8,9 @@ import (
 )
 
 // hold tells the stream which blocks are still needed. Connections that lag by more than
-// half of the stream give up their oldest ranges first, as their policies say.
+// half of the stream give up their oldest ranges first, as their policies say; so do those
+// that hold the last block of a full stream, which is shorter than it was made while claims
+// or readers keep blocks aside.
 func (s *Shard) hold() {
 	s.follower.Release()
 	at := s.follower.Number()
@@ -21,26 +23,37 @@ func (s *Shard) hold() {
 	if evict {
 		s.evicted = at
 	}
+	last, full := s.stream.Full()
+	freed := false
 	s.gated = false
 	for _, c := range s.dirty {
 		if c.gone {
 			continue
 		}
-		outOfPatience := c.policy.Kind == ring.PolicyWaitFor && s.patience(c, at, c.oldest(at))
+		from := c.oldest(at)
+		holds := full && from <= last
+		outOfPatience := c.policy.Kind == ring.PolicyWaitFor && s.patience(c, at, from, holds)
 		if at > most && (evict || outOfPatience) {
 			c.evict(at - most)
+		}
+		if holds && last < at && !c.waits() {
+			c.evict(last + 1)
+			freed = true
 		}
 		s.gated = s.gated || c.gating > 0
 		oldest = min(oldest, c.oldest(at))
 	}
 	s.follower.Hold(oldest)
+	if freed { // Hold wakes publishers now and then only
+		s.stream.Space().Wake()
+	}
 }
 
 // patience lets a WaitFor connection hold the stream for no longer than it may, and reports
 // whether that time is over now: its old ranges must go then, since while the stream is
 // full no new block would be the occasion for it.
-func (s *Shard) patience(c *Conn, at, oldest uint64) (over bool) {
-	full := at-oldest+2 >= uint64(s.stream.Blocks()) || len(s.to) > 0
+func (s *Shard) patience(c *Conn, at, oldest uint64, holds bool) (over bool) {
+	full := holds || at-oldest+2 >= uint64(s.stream.Blocks()) || len(s.to) > 0
 	switch {
 	case at == oldest:
 		c.gating = 0 // it has caught up

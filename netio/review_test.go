@@ -155,3 +155,42 @@ func TestDrainWhilePublishing(t *testing.T) {
 	peer.Close()
 	<-read
 }
+
+// Invariants 2 and 8: claims that nobody answers for cost their blocks, and a peer that does
+// not read costs the publisher no more than its policy says, however few blocks are left.
+func TestStoppedPeerWithLeakedClaims(t *testing.T) {
+	for _, policy := range []ring.Policy{{Kind: ring.PolicyDropOldest},
+		{Kind: ring.PolicyWaitFor, For: 10 * time.Millisecond}} {
+		t.Run(policy.Kind.String(), func(t *testing.T) {
+			h := newHarness(t, "auto", ring.Config{BlockBytes: 64 << 10, Blocks: 6,
+				ClaimTimeout: time.Millisecond})
+			h.connect(policy)
+			payload := make([]byte, 1000)
+			publish := func() {
+				for deadline := time.Now().Add(5 * time.Second); ; {
+					_, err := h.stream.Publish(1, 1, 1, payload)
+					if err == nil {
+						return
+					}
+					if err != ring.ErrBackPressure || time.Now().After(deadline) {
+						t.Fatal(err)
+					}
+					h.stream.Sweep(time.Now().UnixNano())
+				}
+			}
+			for range 3 {
+				leaked, err := h.stream.Claim(1, 1, 1, 8)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = leaked.Abort() }()
+				for range 70 { // more than a block
+					publish()
+				}
+			}
+			for range 20_000 { // more than a socket's buffers
+				publish()
+			}
+		})
+	}
+}
