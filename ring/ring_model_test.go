@@ -2,15 +2,14 @@ package ring
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/fantail-io/fantail/ring/ringtest"
 )
 
 // modelItem is one message, or one gap, in the reference of a Ring.
+
 type modelItem struct {
 	message Message
 	taken   uint32 // bytes consumed
@@ -18,9 +17,11 @@ type modelItem struct {
 }
 
 // modelRing is what a Ring should be: a list of messages and gaps.
+
 type modelRing struct{ items []modelItem }
 
 // consume takes bytes, or a gap, off the front, and answers the messages that it finished.
+
 func (m *modelRing) consume(bytes uint32) {
 	for bytes > 0 {
 		front := &m.items[0]
@@ -34,6 +35,7 @@ func (m *modelRing) consume(bytes uint32) {
 }
 
 // gap is all gaps at the front together.
+
 func (m *modelRing) gap() (g Gap) {
 	for _, item := range m.items {
 		if item.gap.Count == 0 || g.Count > 0 && item.gap.Reason != g.Reason {
@@ -191,6 +193,7 @@ func (r *ringRun) rest() uint32 {
 }
 
 // finish takes the rest of a message that was consumed in part.
+
 func (r *ringRun) finish() {
 	rest := r.ring.Split()
 	r.ring.Consume(rest)
@@ -199,6 +202,7 @@ func (r *ringRun) finish() {
 }
 
 // send compares the ranges' bytes with the reference's, and consumes some of them.
+
 func (r *ringRun) send(ranges []Range) {
 	var got, want []byte
 	for i := range ranges {
@@ -223,6 +227,7 @@ func (r *ringRun) send(ranges []Range) {
 }
 
 // checkFill compares Fill. Messages that were sent may be counted late, without Split.
+
 func (r *ringRun) checkFill() {
 	messages, bytes := r.ring.Fill()
 	wantMessages, wantBytes := r.model.bytes()
@@ -236,114 +241,7 @@ func (r *ringRun) checkFill() {
 }
 
 // Two goroutines, nothing between them but the ring: every byte comes once and in order,
+
 // every gap in its place with its exact count, and Fill never runs below zero.
-func TestStressRing(t *testing.T) {
-	seed := uint64(ringtest.Seed(t))
-	all := testMessages(t, 4_000)
-	rounds := 30
-	if testing.Short() {
-		rounds = 5
-	}
-	for round := range uint64(rounds) {
-		r := NewRing(2 << (round % 4))
-		lost := make(chan uint64)
-		var failed atomic.Bool
-		go func() { lost <- produceAll(r, all, rand.New(rand.NewPCG(seed, round)), &failed) }()
-		got, missed := consumeAll(t, r, all, rand.New(rand.NewPCG(seed, round+1000)))
-		failed.Store(t.Failed())
-		if want := <-lost; missed != want || got+missed != uint64(len(all)) {
-			t.Fatalf("%d messages and %d missed; %d sent and %d dropped", got, missed, len(all), want)
-		}
-		if n, bytes := r.Fill(); n != 0 || bytes != 0 || !r.Empty() {
-			t.Fatalf("%d messages, %d bytes are left", n, bytes)
-		}
-	}
-}
 
 // produceAll appends messages one by one, drops some, and answers how many.
-func produceAll(r *Ring, all []Message, random *rand.Rand, failed *atomic.Bool) (lost uint64) {
-	for _, m := range all {
-		var ok bool
-		drop := random.IntN(10) < 3
-		for !ok && !failed.Load() {
-			if drop {
-				ok = r.AppendGap(Gap{First: m.Sequence, Last: m.Sequence, Count: 1, Reason: GapDropNewest})
-			} else {
-				ok = r.Append(m.Block, m.Offset, m.occupied(), 1, m.Sequence)
-			}
-			if !ok {
-				runtime.Gosched()
-			}
-		}
-		if drop {
-			lost++
-		}
-	}
-	return lost
-}
-
-func consumeAll(t *testing.T, r *Ring, all []Message, random *rand.Rand) (got, missed uint64) {
-	next, taken := 0, uint32(0) // in all
-	sent := false               // since the last Split
-	for next < len(all) {
-		if n, bytes := r.Fill(); n > uint64(len(all)) || bytes > 1<<40 {
-			t.Errorf("fill of %d messages, %d bytes", n, bytes)
-			return
-		}
-		ranges := r.Ranges(make([]Range, 0, 4))
-		if len(ranges) == 0 {
-			runtime.Gosched()
-			continue
-		}
-		if g := ranges[0].Gap; g.Count > 0 {
-			if g.First != all[next].Sequence || g.Last != g.First+g.Count-1 || taken != 0 {
-				t.Errorf("gap %+v at %d", g, all[next].Sequence)
-				return
-			}
-			r.ConsumeGap(g)
-			missed += g.Count
-			next += int(g.Count)
-			continue
-		}
-		if random.IntN(8) == 0 && taken == 0 {
-			if sent {
-				r.Split()
-				sent = false
-			}
-			g := r.Discard(1+uint32(random.IntN(3)), GapDropOldest)
-			if g.First != all[next].Sequence {
-				t.Errorf("discarded %+v at %d", g, all[next].Sequence)
-				return
-			}
-			next += int(g.Count)
-			got += g.Count
-			continue
-		}
-		for i := range ranges {
-			view := ranges[i].View()
-			if random.IntN(2) == 0 {
-				view = view[:1+random.IntN(len(view))]
-			}
-			r.Consume(uint32(len(view)))
-			sent = true
-			for len(view) > 0 {
-				m := &all[next]
-				want := m.Block.Bytes(m.Offset, m.occupied())[taken:]
-				n := min(len(want), len(view))
-				if &want[0] != &view[0] {
-					t.Errorf("another place than that of %d", m.Sequence)
-					return
-				}
-				view, taken = view[n:], taken+uint32(n)
-				if taken == m.occupied() {
-					next, taken = next+1, 0
-					got++
-				}
-			}
-			if i+1 < len(ranges) && ranges[i].Bytes > 0 {
-				break // the rest may not follow what was taken in part
-			}
-		}
-	}
-	return got, missed
-}

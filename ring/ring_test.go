@@ -31,6 +31,7 @@ func testMessages(t testing.TB, n int) []Message {
 	return all
 }
 
+// occupied is what the message occupies, with its padding.
 func (m *Message) occupied() uint32 { return uint32(frame.Aligned(int(m.Length))) }
 
 func appendAll(t testing.TB, r *Ring, messages ...Message) {
@@ -134,7 +135,8 @@ func TestRingGapsAreNeverTruncated(t *testing.T) {
 		r := NewRing(64)
 		var first, count uint64 = 1, 0
 		for ; first <= huge; first += step {
-			if !r.AppendGap(Gap{First: first, Last: first + step - 1, Count: step, Reason: GapLapped}) {
+			g := Gap{First: first, Last: first + step - 1, Count: step, Reason: GapLapped}
+			if !r.AppendGap(g) {
 				t.Fatal("full")
 			}
 		}
@@ -175,10 +177,12 @@ func TestRingPartialConsumption(t *testing.T) {
 	if rest := r.Split(); rest != 0 {
 		t.Errorf("rest %d", rest)
 	}
-	if g := r.Discard(2, GapDropOldest); g != (Gap{First: 3, Last: 4, Count: 2, Reason: GapDropOldest}) {
+	want := Gap{First: 3, Last: 4, Count: 2, Reason: GapDropOldest}
+	if g := r.Discard(2, GapDropOldest); g != want {
 		t.Errorf("discarded %+v", g)
 	}
-	if g := r.Discard(9, GapDropOldest); g != (Gap{First: 5, Last: 5, Count: 1, Reason: GapDropOldest}) {
+	want = Gap{First: 5, Last: 5, Count: 1, Reason: GapDropOldest}
+	if g := r.Discard(9, GapDropOldest); g != want {
 		t.Errorf("discarded %+v", g)
 	}
 	if g := r.Discard(9, GapDropOldest); g != (Gap{}) {

@@ -176,7 +176,7 @@ func (w *stressFollower) run() {
 	sleeper := w.stream.Readers().NewSleeper()
 	defer sleeper.Close()
 	start := w.f.Next()
-	for turns := 0; !w.failed; turns++ {
+	for !w.failed {
 		done := w.done.Load()
 		if w.turn() > 0 {
 			continue

@@ -56,7 +56,8 @@ func TestBellRingsOncePerArm(t *testing.T) {
 	}
 	rung -= 100
 	other.Close()
-	if c := (*g.chunks.Load())[0]; rung != 3 || g.parked.Load() != 0 || c.used != 0 || c.armed.Load() != 0 {
+	c := (*g.chunks.Load())[0]
+	if rung != 3 || g.parked.Load() != 0 || c.used != 0 || c.armed.Load() != 0 {
 		t.Errorf("rung %d times; %d parked, %x used, %x armed", rung, g.parked.Load(), c.used,
 			c.armed.Load())
 	}
