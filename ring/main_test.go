@@ -7,6 +7,7 @@ import (
 
 	"github.com/fantail-io/fantail/ring/frame"
 	"github.com/fantail-io/fantail/ring/ringtest"
+	"github.com/fantail-io/fantail/ring/wait"
 )
 
 func TestMain(m *testing.M) { ringtest.Main(m) }
@@ -97,6 +98,25 @@ func wantRun(t testing.TB, sequences []uint64, first, last uint64) {
 	for i, got := range sequences {
 		if got != first+uint64(i) {
 			t.Fatalf("message %d is %d, want %d", i, got, first+uint64(i))
+		}
+	}
+}
+
+// claimWaiting claims, and waits while there is back pressure.
+func claimWaiting(s *Stream, sleeper *wait.Sleeper, publisher uint32, bytes int) (Claim, error) {
+	for {
+		c, err := s.Claim(publisher, publisher, 0, bytes)
+		if err != ErrBackPressure {
+			return c, err
+		}
+		sleeper.Arm()
+		if c, err = s.Claim(publisher, publisher, 0, bytes); err != ErrBackPressure {
+			sleeper.Disarm()
+			return c, err
+		}
+		select {
+		case <-sleeper.C():
+		case <-time.After(time.Millisecond): // patience runs out in silence
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fantail-io/fantail/ring/frame"
 	"github.com/fantail-io/fantail/ring/ringtest"
-	"github.com/fantail-io/fantail/ring/wait"
 )
 
 // stress is one run of publishers and followers, and what it knows of each sequence.
@@ -97,7 +96,7 @@ func (r *stress) publish(t *testing.T, publisher uint32, random *rand.Rand) {
 		if random.IntN(100) == 0 {
 			bytes = ringtest.MinPayload + random.IntN(blockPayload-ringtest.MinPayload)
 		}
-		c, err := r.claim(sleeper, publisher, bytes)
+		c, err := claimWaiting(r.stream, sleeper, publisher, bytes)
 		if err != nil {
 			t.Error(err)
 			return
@@ -130,25 +129,6 @@ func (r *stress) publish(t *testing.T, publisher uint32, random *rand.Rand) {
 		default:
 			t.Error(err)
 			return
-		}
-	}
-}
-
-// claim waits while there is back pressure.
-func (r *stress) claim(sleeper *wait.Sleeper, publisher uint32, bytes int) (Claim, error) {
-	for {
-		c, err := r.stream.Claim(publisher, publisher, 0, bytes)
-		if err != ErrBackPressure {
-			return c, err
-		}
-		sleeper.Arm()
-		if c, err = r.stream.Claim(publisher, publisher, 0, bytes); err != ErrBackPressure {
-			sleeper.Disarm()
-			return c, err
-		}
-		select {
-		case <-sleeper.C():
-		case <-time.After(time.Millisecond): // patience runs out in silence
 		}
 	}
 }
