@@ -112,8 +112,11 @@ func (c *Conn) Subscribe(p ring.Policy) {
 	c.policy = p
 	switch p.Kind {
 	case ring.PolicyDropNewest, ring.PolicyConflate:
-		c.stash = &ring.Stash{MaxMessages: int(p.MaxLag), MaxBytes: stashBytes,
-			Conflate: p.Kind == ring.PolicyConflate}
+		most, conflate := int(p.MaxLag), p.Kind == ring.PolicyConflate
+		if conflate {
+			most = ring.MaxTopics
+		}
+		c.stash = &ring.Stash{MaxMessages: most, MaxBytes: stashBytes, Conflate: conflate}
 	default:
 		c.ring = ring.NewRing(ringSlots)
 	}

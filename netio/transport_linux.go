@@ -104,8 +104,10 @@ func newEpoll(sender string) (*epoll, error) {
 			return nil, fmt.Errorf("netio: io_uring: %w", err)
 		}
 		e.send = u
-	default:
+	case "writev":
 		e.send = writev.New()
+	default:
+		e.send = newAuto()
 	}
 	return e, nil
 }

@@ -105,7 +105,8 @@ func (s *spec) startSubscribers(address string, many int, policy ring.Policy, nu
 func (s *spec) startPublisher(address string, published *atomic.Uint64) (*worker.Process,
 	error) {
 	config := publishConfig{Address: address, Topic: s.topic, Size: s.Size, Form: s.form,
-		Messages: s.Messages, Duration: s.Duration, Rate: s.Rate, Batch: s.Batch}
+		Messages: s.Messages, Duration: s.Duration, Rate: s.Rate, Batch: s.Batch,
+		Subscribers: s.Subscribers}
 	return worker.Start(PublishJob, config, worker.Options{
 		Args: s.childArgs(PublishJob, 1), OnProgress: func(v json.RawMessage) {
 			var p publishProgress

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,8 @@ type flow struct {
 	rate     float64
 	batch    int
 	clock    load.Clock
+	// subscribers get the messages; their number says whether there is a core to spare.
+	subscribers int
 
 	published atomic.Uint64 // so far
 	started   int64         // on the clock, when the first message was made
@@ -135,7 +138,7 @@ func (f *flow) pace(ctx context.Context, to target) error {
 		total = uint64(f.rate * f.duration.Seconds())
 	}
 	payloads := [][]byte{make([]byte, f.pattern.Size())}
-	pacer := load.NewPacer(f.clock, f.rate)
+	pacer := load.NewPacer(f.clock, f.rate, f.spin())
 	defer pacer.Close()
 	for n := uint64(1); n <= total; n++ {
 		due, ok := pacer.Wait(ctx)
@@ -150,6 +153,18 @@ func (f *flow) pace(ctx context.Context, to target) error {
 	}
 	f.late = pacer.Late()
 	return nil
+}
+
+// spareDeliveries is the load, in deliveries a second and core, from which a spinning
+// publisher takes what the server and its subscribers need.
+const spareDeliveries = 50_000
+
+// spin is how long the publisher may spin before each message.
+func (f *flow) spin() time.Duration {
+	if f.rate*float64(f.subscribers) > spareDeliveries*float64(runtime.NumCPU()) {
+		return 0
+	}
+	return load.Oversleep
 }
 
 // theEnd is the message without a payload that ends a run.

@@ -27,6 +27,8 @@ type publishConfig struct {
 	Duration time.Duration
 	Rate     float64
 	Batch    int
+	// Subscribers get what is published; see flow.
+	Subscribers int
 }
 
 // publishProgress is what it says on the way.
@@ -54,7 +56,8 @@ func publish(s *worker.Session) (any, error) {
 	}
 	defer to.client.Close()
 	f := &flow{pattern: load.NewPattern(c.Size), form: c.Form, messages: c.Messages,
-		duration: c.Duration, rate: c.Rate, batch: c.Batch, clock: load.NewClock()}
+		duration: c.Duration, rate: c.Rate, batch: c.Batch, clock: load.NewClock(),
+		subscribers: c.Subscribers}
 	if err := s.Ready(nil); err != nil {
 		return nil, err
 	}

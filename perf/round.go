@@ -75,7 +75,8 @@ func (s *spec) run(ctx context.Context) (*outcome, error) {
 	}
 	o := &outcome{}
 	f := &flow{pattern: load.NewPattern(s.Size), form: s.form, messages: s.Messages,
-		duration: s.Duration, rate: s.Rate, batch: s.Batch, clock: load.NewClock()}
+		duration: s.Duration, rate: s.Rate, batch: s.Batch, clock: load.NewClock(),
+		subscribers: s.Subscribers}
 	runtime.GC() // what the last round left behind is not this one's
 	counts, before := srv.counts(), usage.Now()
 	watch := s.watch(c, f)

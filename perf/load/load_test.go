@@ -122,7 +122,7 @@ func TestClocksOfOneHostAgree(t *testing.T) {
 }
 
 func TestPacerKeepsItsTimes(t *testing.T) {
-	p := NewPacer(NewClock(), 10_000)
+	p := NewPacer(NewClock(), 10_000, Oversleep)
 	defer p.Close()
 	first := p.Due()
 	for i := range int64(50) {
@@ -137,7 +137,7 @@ func TestPacerKeepsItsTimes(t *testing.T) {
 }
 
 func TestPacerEndsWithItsContext(t *testing.T) {
-	p := NewPacer(NewClock(), 0.01) // the second message is due in 100 s
+	p := NewPacer(NewClock(), 0.01, 0) // the second message is due in 100 s
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -12,29 +12,33 @@ type Pacer struct {
 	clock    Clock
 	start    int64
 	interval float64 // nanoseconds
+	spin     time.Duration
 	n        int64
 	late     int64 // the most that Wait came after the due time
 }
 
 const (
-	// spin is how long before the due time Wait stops sleeping: what a sleep oversleeps.
-	spin = 60 * time.Microsecond
+	// Oversleep is what a sleep on this kind of machine oversleeps: the spin that makes a
+	// pacer punctual.
+	Oversleep = 60 * time.Microsecond
 	// nap bounds a sleep, so that the end of a context is noticed.
 	nap = 20 * time.Millisecond
 )
 
-// NewPacer answers a pacer of perSecond messages a second, over 0; the first is due now.
-func NewPacer(clock Clock, perSecond float64) *Pacer {
+// NewPacer answers a pacer of perSecond messages a second, over 0; the first is due now. It
+// spins for the last part of each wait: Oversleep, where there is a core to spare for it, or
+// 0, which makes messages some 50 µs late, and the lateness counts.
+func NewPacer(clock Clock, perSecond float64, spin time.Duration) *Pacer {
 	runtime.LockOSThread()
 	fineTimers()
-	return &Pacer{clock: clock, start: clock.Now(), interval: 1e9 / perSecond}
+	return &Pacer{clock: clock, start: clock.Now(), interval: 1e9 / perSecond, spin: spin}
 }
 
 // Due is when the message after the last Wait is due, on the clock's line.
 func (p *Pacer) Due() int64 { return p.start + int64(float64(p.n)*p.interval) }
 
 // Wait waits for the next message's due time, and answers it. It returns at once where that
-// has passed. It sleeps while it can and spins for the last 60 µs, since a sleeper wakes up
+// has passed. It sleeps while it can, and spins for the last part, since a sleeper wakes up
 // too late; ok is false when the context has ended.
 func (p *Pacer) Wait(ctx context.Context) (due int64, ok bool) {
 	due = p.Due()
@@ -42,8 +46,8 @@ func (p *Pacer) Wait(ctx context.Context) (due int64, ok bool) {
 	now := p.clock.Now()
 	for now < due {
 		switch left := time.Duration(due - now); {
-		case left > spin:
-			sleep(min(left-spin, nap))
+		case left > p.spin:
+			sleep(min(left-p.spin, nap))
 			if ctx.Err() != nil {
 				return due, false
 			}
