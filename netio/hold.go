@@ -19,10 +19,8 @@ func (s *Shard) hold() {
 		oldest = min(oldest, s.pending.block.Number())
 	}
 	most := uint64(s.stream.Blocks() / 2)
-	evict := at > s.evicted+most/4 || at > most && s.evicted+1 < at
-	if evict {
-		s.evicted = at
-	}
+	evict := at != s.evicted // once a block
+	s.evicted = at
 	last, full := s.stream.Full()
 	freed := false
 	s.gated = false
